@@ -1,0 +1,1 @@
+"""Temporal Self-Imitation Learning."""
