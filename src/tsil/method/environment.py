@@ -35,7 +35,9 @@ class Step:
     success: Tensor
     """(n,) bool: the episode ended here because the task was done."""
     timeout: Tensor
-    """(n,) bool: the episode ended here for any other reason (horizon, diverged physics)."""
+    """(n,) bool: the episode was cut here (horizon, diverged physics): it could have gone on."""
+    failure: Tensor | None = None
+    """(n,) bool, or None for none: the episode ended here for good without success (a fall)."""
     valid: Tensor | None = None
     """(n,) bool, or None for all: False where the world spent the step on its own reset, so
     that there is no transition to learn from."""
