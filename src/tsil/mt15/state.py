@@ -30,7 +30,7 @@ peg-insert-side    grasp point              - / peg's head        object: the pe
 peg-unplug-side    grip of the plug         - / -
 pick-out-of-hole   puck centre              - / -
 soccer             ball centre              - / -
-stick-pull         stick centre             thermos handle / tip  second: the thermos's foot
+stick-pull         stick centre             thermos handle / tip  second: table beneath it
 sweep-into-goal    cube centre              - / -
 ================== ======================== ===================== ==============================
 
