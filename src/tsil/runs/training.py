@@ -1,0 +1,253 @@
+"""One training run: the learner, its files, and whoever watches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from tsil.method.configuration import Configuration
+from tsil.method.environment import Environment, Step
+from tsil.method.learner import Learner, Record
+from tsil.method.policy import Policy
+from tsil.runs.directory import RunDirectory, Setup
+from tsil.runs.files import read_tensors, write_tensors
+from tsil.runs.policies import save_policy
+
+SNAPSHOTS = (0.05, 0.1, 0.25, 0.5, 0.75)
+"""Shares of the budget after which a copy of the policy stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Where an iteration's time went, seconds."""
+
+    total: float
+    simulation: float
+
+    @property
+    def learning(self) -> float:
+        return self.total - self.simulation
+
+
+class Watcher(Protocol):
+    """Somebody who follows a run: a screen, a log."""
+
+    def watch(self, record: Record, timing: Timing) -> None:
+        """Called after every iteration."""
+        ...
+
+    def close(self) -> None:
+        """Called once, when training ends or stops."""
+        ...
+
+
+class Timed:
+    """An environment that adds up how long its own steps take."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.inner = environment
+        self.seconds = 0.0
+        self.num_environments = environment.num_environments
+        self.horizon = environment.horizon
+        self.interval = environment.interval
+        self.observation_size = environment.observation_size
+        self.action_size = environment.action_size
+        self.device = environment.device
+
+    def reset(self, seed: int, used: Tensor | None = None) -> Tensor:
+        return self.inner.reset(seed, used)
+
+    def step(self, action: Tensor) -> Step:
+        start = time.perf_counter()
+        step = self.inner.step(action)
+        self.seconds += time.perf_counter() - start
+        return step
+
+    def state(self) -> dict[str, Tensor]:
+        return self.inner.state()
+
+    def restore(self, state: dict[str, Tensor]) -> Tensor:
+        return self.inner.restore(state)
+
+    def counters(self) -> dict[str, int]:
+        return self.inner.counters()
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+class Run:
+    """A learner with a directory.
+
+    Without a directory it only trains. With one, it writes metrics every iteration, checkpoints
+    every few, and can go on after a kill exactly as if there had been none (on a CPU with the
+    same number of threads).
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        configuration: Configuration,
+        setup: Setup | None = None,
+        directory: RunDirectory | None = None,
+        watchers: Iterable[Watcher] = (),
+    ) -> None:
+        self.configuration = configuration
+        self.setup = setup or Setup()
+        self.directory = directory
+        self.watchers = list(watchers)
+        self.environment = Timed(environment)
+        self.best_rate = -1.0
+        self.seconds = 0.0
+        """Time spent training, earlier sittings included."""
+        if directory is not None and not directory.config.exists():
+            directory.create(configuration, self.setup)
+        self.learner = Learner(self.environment, configuration)
+        if directory is not None and directory.checkpoint.exists():
+            self._go_on()
+
+    @property
+    def policy(self) -> Policy:
+        """The policy as it is now."""
+        return self.learner.policy
+
+    @property
+    def training_targets(self) -> Tensor:
+        """D(φ) of the training configurations, (n,) seconds."""
+        return self.learner.targets.seconds
+
+    def train(self) -> Run:
+        """Train until the budget is spent; ``stop`` ends it after the iteration under way."""
+        self._stopping = False
+        try:
+            while not self.learner.finished and not self._stopping:
+                self._iterate()
+            if self.directory is not None:
+                self.save()
+        finally:
+            for watcher in self.watchers:
+                watcher.close()
+        return self
+
+    def stop(self) -> None:
+        """End training after the iteration under way, with a checkpoint."""
+        self._stopping = True
+
+    def _iterate(self) -> None:
+        start, simulated = time.perf_counter(), self.environment.seconds
+        before = self.learner.progress.steps
+        record = self.learner.iterate()
+        timing = Timing(time.perf_counter() - start, self.environment.seconds - simulated)
+        self.seconds += timing.total
+        if self.directory is not None:
+            self._write(self.directory, record, timing, before)
+        for watcher in self.watchers:
+            watcher.watch(record, timing)
+
+    def _write(self, directory: RunDirectory, record: Record, timing: Timing, before: int) -> None:
+        line = asdict(record)
+        line.update(
+            seconds=self.seconds,
+            simulation_seconds=timing.simulation,
+            learning_seconds=timing.learning,
+            counters=self.environment.counters(),
+        )
+        directory.append(line)
+        budget = self.configuration.steps
+        for share in SNAPSHOTS:
+            if before < share * budget <= record.steps:
+                self._save_policy(f"at-{record.steps}", record.success_rate)
+        if record.steps > 0.9 * budget and record.success_rate > self.best_rate:
+            self.best_rate = record.success_rate
+            self._save_policy("best", record.success_rate)
+        if record.iteration % self.setup.checkpoint_every == 0:
+            self.save()
+
+    def _save_policy(self, name: str, success_rate: float) -> None:
+        assert self.directory is not None
+        targets = self.training_targets
+        save_policy(
+            self.directory.policies / f"{name}.safetensors",
+            self.policy,
+            self.configuration.network,
+            task=self.setup.task,
+            method=self.configuration.method,
+            seed=self.configuration.seed,
+            steps=self.learner.progress.steps,
+            training_success_rate=success_rate,
+            target_median=float(targets.median()),
+            target_mean=float(targets.mean()),
+        )
+
+    def save(self) -> None:
+        """Write the checkpoint and the latest policy."""
+        assert self.directory is not None
+        self._save_policy("last", self.learner.progress.success_rate)
+        facts = {
+            "kind": "checkpoint",
+            "task": self.setup.task,
+            "best_rate": self.best_rate,
+            "seconds": self.seconds,
+        }
+        write_tensors(self.directory.checkpoint, self.learner.state(), facts)
+
+    def _go_on(self) -> None:
+        assert self.directory is not None
+        tensors, facts = read_tensors(self.directory.checkpoint)
+        if facts.get("kind") != "checkpoint" or facts.get("task") != self.setup.task:
+            raise ValueError(
+                f"{self.directory.checkpoint} is a {facts.get('kind')} of task "
+                f"{facts.get('task')!r}: it must be a checkpoint of task {self.setup.task!r}"
+            )
+        try:
+            self.learner.restore(tensors)
+        except (KeyError, RuntimeError) as error:
+            raise ValueError(
+                f"{self.directory.checkpoint} does not fit this run: {error}"
+            ) from None
+        self.best_rate, self.seconds = facts["best_rate"], facts["seconds"]
+        self.directory.rewind(self.learner.progress.iterations)
+
+
+def train(
+    environment: Environment,
+    method: str = "tsil",
+    *,
+    steps: int = 1_000_000,
+    out: str | None = None,
+    preset: str = "desk",
+    **changes: Any,
+) -> Run:
+    """Train on any environment that keeps the contract, in one call.
+
+    ``changes`` replace configuration fields by dotted name, for example
+    ``**{"ppo.learning_rate": 3e-4}``. Minibatches shrink to a quarter of the rollout where the
+    preset's are larger. With ``out``, a stopped run in that directory goes on.
+    """
+    n = environment.num_environments
+    rollout = changes.get("rollout", 32)
+    fresh = Configuration.preset(preset, environments=n, rollout=rollout, **{"ppo.minibatch": 1})
+    usual = Configuration.preset(preset).ppo.minibatch
+    minibatch = min(usual, max(1, fresh.environments * fresh.rollout // 4))
+    configuration = Configuration.preset(
+        preset,
+        **{
+            "method": method,
+            "steps": steps,
+            "environments": n,
+            "ppo.minibatch": minibatch,
+            **changes,
+        },
+    )
+    directory = None if out is None else RunDirectory(out)
+    setup = Setup(threads=torch.get_num_threads(), device=str(environment.device))
+    if directory is not None and directory.config.exists():
+        stored, setup = directory.read()
+        if stored != configuration:
+            raise ValueError(f"{out} holds a run with other settings: choose another directory")
+    return Run(environment, configuration, setup, directory).train()
