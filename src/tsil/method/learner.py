@@ -266,6 +266,7 @@ class Learner:
         self.optimizer.step()
         return norm
 
+    @torch.no_grad()
     def _record(
         self, rollout: Rollout, terms: list[tuple[PPOTerms, ImitationTerms | None, Tensor]]
     ) -> Record:
