@@ -18,7 +18,7 @@ from tsil.mt15.rewards.shared import (
 )
 from tsil.mt15.state import State
 
-TARGET_RADIUS = 0.02
+TARGET_RADIUS = 0.05
 SUCCESS_RADIUS = 0.07
 
 
@@ -26,7 +26,7 @@ def reward(state: State) -> Outcome:
     """Grasp the puck; once it is lifted, bring it to the target clear of the hole's edge."""
     error = distance(state.object, state.target)
     margin = distance(state.initial.object, state.target)
-    in_place = tolerance(error, (0.0, TARGET_RADIUS), margin)
+    in_place = tolerance(error, (0.0, 0.02), margin)
 
     radius = distance(state.tcp[:, :2], state.initial.object[:, :2])
     high = clearance(state.tcp[:, 2], funnel(radius, 0.03, 0.015, 0.15), 0.02)

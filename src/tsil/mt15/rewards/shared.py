@@ -102,11 +102,14 @@ def _pads_y(state: State) -> Tensor:
     return torch.stack((state.left_pad[:, 1], state.right_pad[:, 1]))
 
 
-def _reach_xz(state: State, position: Tensor, reach: float) -> Tensor:
-    """1 when the fingertips are within ``reach`` of ``position`` in the x–z plane; (n,)."""
-    start = distance(state.initial.object[:, ::2], state.initial.tcp[:, ::2])
+def _reach_xz(state: State, position: Tensor, start: Tensor, reach: float) -> Tensor:
+    """1 when the fingertips are within ``reach`` of ``position`` in the x–z plane; (n,).
+
+    The margin is the distance from where they started to ``start``, (n, 3).
+    """
+    margin = distance(start[:, ::2], state.initial.tcp[:, ::2]) - reach
     now = distance(state.tcp[:, ::2], position[:, ::2])
-    return tolerance(now, (0.0, reach), start - reach)
+    return tolerance(now, (0.0, reach), margin)
 
 
 class Grasp(NamedTuple):
@@ -125,19 +128,22 @@ def grasp(
     pad_reach: float,
     xz_reach: float,
     effort: float = 1.0,
+    start: Tensor | None = None,
 ) -> Grasp:
     """Caging and gripping of an object at ``position``, (n, 3).
 
     A pad is where it should be when it is between ``radius`` and ``pad_reach`` (metres) from the
     object in y; the margin around that is how far the pad is from having the same distance to
-    where the object *started*, so it grows as the object is carried away. ``xz_reach`` is how
-    near the fingertips must come in the x–z plane and ``effort`` the gripper command that counts
-    as fully closing.
+    ``start``, (n, 3), by default where the object started, so it grows as the object is carried
+    away. ``xz_reach`` is how near the fingertips must come in the x–z plane and ``effort`` the
+    gripper command that counts as fully closing.
     """
+    if start is None:
+        start = state.initial.object
     pads = _pads_y(state)
-    margin = ((pads - state.initial.object[:, 1]).abs() - pad_reach).abs()
+    margin = ((pads - start[:, 1]).abs() - pad_reach).abs()
     left, right = tolerance((pads - position[:, 1]).abs(), (radius, pad_reach), margin)
-    caging = hamacher(hamacher(left, right), _reach_xz(state, position, xz_reach))
+    caging = hamacher(hamacher(left, right), _reach_xz(state, position, start, xz_reach))
     closing = state.action[:, 3].clamp(0.0, effort) / effort
     return Grasp(caging, hamacher(caging, torch.where(caging > 0.97, closing, 0.0)))
 
@@ -149,9 +155,10 @@ def dense_grasp(
     pad_reach: float,
     xz_reach: float,
     effort: float = 1.0,
+    start: Tensor | None = None,
 ) -> Tensor:
     """Mean of caging and gripping, (n,) in [0, 1]; arguments as in ``grasp``."""
-    caging, gripping = grasp(state, position, radius, pad_reach, xz_reach, effort)
+    caging, gripping = grasp(state, position, radius, pad_reach, xz_reach, effort, start)
     return (caging + gripping) / 2
 
 
@@ -168,7 +175,9 @@ def straddle(state: State, radius: float, grip_slack: float, xz_reach: float) ->
     started = torch.stack((state.initial.left_pad[:, 1], state.initial.right_pad[:, 1]))
     margin = ((y - started).abs() - pad_reach).abs()
     left, right = tolerance(side, (radius, pad_reach), margin)
-    caging = hamacher(hamacher(left, right), _reach_xz(state, state.object, xz_reach))
+    caging = hamacher(
+        hamacher(left, right), _reach_xz(state, state.object, state.initial.object, xz_reach)
+    )
     left, right = tolerance(side, (radius, radius + grip_slack), margin)
     return (caging + torch.where(caging > 0.95, hamacher(left, right), 0.0)) / 2
 

@@ -50,7 +50,11 @@ def reward(state: State) -> Outcome:
         & (state.openness > 0)
         & (state.object[:, 2] - 0.01 > state.initial.object[:, 2])
     )
-    grasped = dense_grasp(state, state.object, radius=0.014, pad_reach=0.05, xz_reach=0.01)
+    # Meta-World measures the grasp's margins from the thermos, not from the stick.
+    thermos = state.initial.second
+    grasped = dense_grasp(
+        state, state.object, radius=0.014, pad_reach=0.05, xz_reach=0.01, start=thermos
+    )
     grasped = torch.where(held, 1.0, grasped)
 
     through = state.part - state.second
