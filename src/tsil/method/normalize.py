@@ -70,7 +70,8 @@ class ReturnScale(nn.Module):
         returns = torch.empty_like(reward)
         running = self.running
         for t in range(len(reward)):
-            running = self.gamma * running + reward[t]
+            # A step that is no transition must not leak its reward into the episode after it.
+            running = torch.where(valid[t], self.gamma * running + reward[t], running)
             returns[t] = running
             running = running.masked_fill(ended[t], 0.0)
         self.running = running
