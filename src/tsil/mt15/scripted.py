@@ -1,0 +1,59 @@
+"""Scripted policies: the first stage whose condition holds says where the hand goes.
+
+A script is a function of the ``State`` alone, without memory, so that it recovers from a slip by
+itself and runs on any number of worlds at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tsil.mt15.state import State
+
+OPEN, CLOSE = -1.0, 1.0
+"""Gripper commands."""
+
+
+@dataclass(slots=True)
+class Stage:
+    """Go to a waypoint while a condition holds."""
+
+    waypoint: Tensor
+    """(n, 3) metres: where the hand shall go."""
+    gripper: float
+    """Gripper command in [-1, 1], > 0 closes."""
+    when: Tensor | None = None
+    """(n,) bool; None, for the last stage, is always."""
+    speed: float = 1.0
+    """Largest action component while on the way."""
+    gain: float = 30.0
+    """Action per metre of distance."""
+
+
+def follow(state: State, *stages: Stage) -> Tensor:
+    """Actions (n, 4) of the first stage whose condition holds."""
+    actions = torch.zeros_like(state.action)
+    for stage in reversed(stages):
+        move = (stage.waypoint - state.hand) * stage.gain
+        # Shortened as a whole, so that the hand goes straight.
+        excess = (move.abs().amax(1, keepdim=True) / stage.speed).clamp(min=1.0)
+        gripper = move.new_full((len(move), 1), stage.gripper)
+        action = torch.cat((move / excess, gripper), dim=1)
+        actions = (
+            action if stage.when is None else torch.where(stage.when[:, None], action, actions)
+        )
+    return actions
+
+
+def offset(points: Tensor, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Tensor:
+    """Points (n, 3) moved by metres along the axes."""
+    return points + points.new_tensor((x, y, z))
+
+
+def apart(a: Tensor, b: Tensor) -> Tensor:
+    """Horizontal distances (n,) in metres of points (n, 3)."""
+    distances: Tensor = torch.linalg.vector_norm((a - b)[:, :2], dim=1)
+    return distances
