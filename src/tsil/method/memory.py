@@ -327,6 +327,7 @@ class Memory:
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Go on from a state of an equal memory."""
+        self.center = None  # absent from a state taken before the first rollout
         for name, x in state.items():
             holder, _, field = name.rpartition(".")
             setattr(self.slots if holder else self, field, x.to(self.device, copy=True))
