@@ -135,7 +135,7 @@ class Scripted:
         pass
 
 
-@dataclass
+@dataclass(eq=False)
 class Episode:
     """One episode of a world, step by step, as a list-based memory would keep it."""
 
