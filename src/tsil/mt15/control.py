@@ -134,13 +134,14 @@ class Controller:
         self._ready = column(robot.READY)
         limit = settings.velocity_share * interval
         self._largest_increment = column(robot.VELOCITY_LIMIT) * limit  # (7, 1) radians
-        # An actuator's torque is kp (ctrl - q) - kv q'; ctrl ahead by (kv / kp) q'_reference makes
-        # that kp (target - q) + kv (q'_reference - q').
+        # An actuator's torque is kp (ctrl - q) - kv q'. Putting ctrl (kv q'_reference + bias) / kp
+        # beyond the target makes that kp (target - q) + kv (q'_reference - q') + bias.
         stiffness = model.actuator_gainprm[: robot.NUM_JOINTS, 0]
         viscosity = -model.actuator_biasprm[: robot.NUM_JOINTS, 2]
         self._velocity_gain = column(
             (settings.reference_velocity * viscosity / stiffness / interval).tolist()
         )  # (7, 1)
+        self._compliance = column((1.0 / stiffness).tolist())  # (7, 1) radians per newton metre
 
     def hold(self) -> None:
         """Make every world's present pose its target."""
@@ -182,7 +183,7 @@ class Controller:
         fingers.sub_(moves[3:], alpha=settings.finger_speed * self._interval)
         fingers.clamp_(-settings.finger_press, robot.FINGER_TRAVEL)
 
-        control[:, : robot.NUM_JOINTS] = torch.addcmul(
-            joint_target, increment, self._velocity_gain
-        ).T
+        ahead = increment * self._velocity_gain
+        ahead.addcmul_(columns["bias"], self._compliance)
+        control[:, : robot.NUM_JOINTS] = ahead.add_(joint_target).T
         control[:, robot.NUM_JOINTS :] = fingers.T

@@ -31,9 +31,11 @@ COLUMNS: dict[str, tuple[int, ...]] = {
     # Where the object and the second thing count as having been at the start, metres.
     "object_start": (3,),
     "second_start": (3,),
-    # What the controller looks at: unit quaternion; radians; unit vectors; metres.
+    # What the controller looks at: unit quaternion; radians; newton metres that gravity and
+    # motion take; unit vectors; metres.
     "hand_quaternion": (4,),
     "joints": (robot.NUM_JOINTS,),
+    "bias": (robot.NUM_JOINTS,),
     "axes": (3, robot.NUM_JOINTS),
     "anchors": (3, robot.NUM_JOINTS),
 }
@@ -60,6 +62,7 @@ class Readings:
         self._site_position = engine.field("site_xpos")  # (n, sites, 3)
         self._body_quaternion = engine.field("xquat")  # (n, bodies, 4)
         self._joint_position = engine.field("qpos")  # (n, nq): the arm's come first
+        self._bias = engine.field("qfrc_bias")  # (n, nv): likewise
         self._axes = engine.field("xaxis")  # (n, joints, 3)
         self._anchors = engine.field("xanchor")  # (n, joints, 3)
         self._hand_body = model.body("hand").id
@@ -93,6 +96,7 @@ class Readings:
         columns["openness"].copy_(openness(gap))
         arm = slice(0, robot.NUM_JOINTS)
         columns["joints"].copy_(self._joint_position[:, arm].T)
+        columns["bias"].copy_(self._bias[:, arm].T)
         columns["axes"].copy_(self._axes[:, arm].permute(2, 1, 0))
         columns["anchors"].copy_(self._anchors[:, arm].permute(2, 1, 0))
 
