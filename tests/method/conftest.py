@@ -149,14 +149,17 @@ class Episode:
     def __len__(self) -> int:
         return len(self.actions)
 
-    def returns(self, gamma: float, bonus: float = 0.0, tail: float = 0.0) -> list[float]:
-        """Discounted return from each step on; ``bonus`` at the last, ``tail`` after it."""
+    def returns(
+        self, gamma: float, bonus: float = 0.0, tail: float = 0.0, scale: float = 1.0
+    ) -> list[float]:
+        """Discounted return from each step on: ``bonus`` at the last one, rewards divided by
+        ``scale``, and then ``tail`` of what would have followed."""
         out = []
         for t in range(len(self)):
             total = gamma ** (len(self) - t) * tail
             for j in range(t, len(self)):
                 last = j == len(self) - 1
-                total += gamma ** (j - t) * (self.rewards[j] + (bonus if last else 0.0))
+                total += gamma ** (j - t) * (self.rewards[j] + (bonus if last else 0.0)) / scale
             out.append(total)
         return out
 
