@@ -220,33 +220,40 @@ def _check(c: Configuration) -> None:
     """Refuse what cannot be trained, naming the value and what is allowed."""
     method_named(c.method)
 
+    def read(name: str) -> Any:
+        value: Any = c
+        for part in name.split("."):
+            value = getattr(value, part)
+        return value
+
     def need(ok: bool, name: str, allowed: str) -> None:
         if not ok:
-            value: Any = c
-            for part in name.split("."):
-                value = getattr(value, part)
-            raise ValueError(f"{name} is {value!r}: it must be {allowed}")
+            raise ValueError(f"{name} is {read(name)!r}: it must be {allowed}")
 
-    def whole(name: str, least: int) -> None:
-        value: Any = c
-        for part in name.split("."):
-            value = getattr(value, part)
-        ok = isinstance(value, int) and not isinstance(value, bool) and value >= least
-        need(ok, name, f"a whole number, {least} or more")
+    def is_whole(value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool)
 
-    def number(name: str, low: float, high: float = math.inf, optional: bool = False) -> None:
-        value: Any = c
-        for part in name.split("."):
-            value = getattr(value, part)
+    def whole(name: str, least: int, most: int | None = None) -> None:
+        value = read(name)
+        ok = is_whole(value) and least <= value and (most is None or value <= most)
+        limit = f", {least} or more" if most is None else f" from {least} to {most}"
+        need(ok, name, f"a whole number{limit}")
+
+    def number(
+        name: str, low: float, high: float = math.inf, optional: bool = False, above: bool = False
+    ) -> None:
+        value = read(name)
         if value is None and optional:
             return
-        ok = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-        limit = f"from {low:g} to {high:g}" if math.isfinite(high) else f"of at least {low:g}"
-        need(ok and math.isfinite(value), name, f"a number {limit}")
+        ok = isinstance(value, int | float) and not isinstance(value, bool)
+        ok = ok and low <= value <= high and math.isfinite(value) and not (above and value == low)
+        least = f"above {low:g}" if above else f"of at least {low:g}"
+        limit = f"from {low:g} to {high:g}" if math.isfinite(high) else least
+        need(ok, name, f"a number {limit}")
 
     for name in ("steps", "environments", "rollout", "ppo.epochs", "ppo.minibatch", "imitation.k"):
         whole(name, 1)
-    whole("seed", 0)
+    whole("seed", 0, 2**63 - 1)
     fresh = c.environments * c.rollout
     need(
         c.ppo.minibatch <= fresh,
@@ -258,8 +265,8 @@ def _check(c: Configuration) -> None:
     number("ppo.clip", 0.0, 10.0)
     number("ppo.gamma", 0.0, 1.0)
     number("ppo.gae_lambda", 0.0, 1.0)
-    number("ppo.learning_rate", 0.0)
-    number("ppo.gradient_clip", 0.0, optional=True)
+    number("ppo.learning_rate", 0.0, above=True)
+    number("ppo.gradient_clip", 0.0, optional=True, above=True)
     for name in (
         "ppo.value_coefficient",
         "ppo.entropy_coefficient",
@@ -274,9 +281,12 @@ def _check(c: Configuration) -> None:
     number("network.log_std", -20.0, 5.0)
     number("disturbances.reward_dropout", 0.0, 1.0)
     number("disturbances.clip_ratio", 0.0, 10.0, optional=True)
-    number("disturbances.learning_rate", 0.0, optional=True)
+    number("disturbances.learning_rate", 0.0, optional=True, above=True)
+    hidden = c.network.hidden
     need(
-        len(c.network.hidden) > 0 and all(isinstance(x, int) and x > 0 for x in c.network.hidden),
+        isinstance(hidden, tuple)
+        and len(hidden) > 0
+        and all(is_whole(x) and x > 0 for x in hidden),
         "network.hidden",
         "one or more positive layer sizes",
     )
@@ -284,5 +294,11 @@ def _check(c: Configuration) -> None:
         ("imitation.sampling", ("fill", "split")),
         ("network.precision", ("float32", "bfloat16")),
     ):
-        section, key = name.split(".")
-        need(getattr(getattr(c, section), key) in allowed, name, " or ".join(allowed))
+        need(read(name) in allowed, name, " or ".join(allowed))
+    for name in (
+        "stagger",
+        "imitation.scale_gap",
+        "imitation.half_precision",
+        "rewards.fixed_target_bonus",
+    ):
+        need(isinstance(read(name), bool), name, "True or False")

@@ -71,6 +71,6 @@ def method_named(name: str) -> Method:
     """The method called ``name``; an unknown name is refused with the nearest right one."""
     if name in METHODS:
         return METHODS[name]
-    near = get_close_matches(name, METHODS, n=1, cutoff=0.4)
+    near = get_close_matches(str(name), METHODS, n=1, cutoff=0.4)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"unknown method {name!r}: it must be one of {', '.join(METHODS)}{hint}")
