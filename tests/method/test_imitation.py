@@ -70,7 +70,7 @@ def slow_input(policy, observation, elapsed, target):
 def slow_value(policy, x):
     """V in units of scaled reward."""
     std, mean = float(policy.values.variance.sqrt()), float(policy.values.mean)
-    return float(policy.critic(x[None])) * std + mean
+    return policy.critic(x[None]).item() * std + mean
 
 
 @pytest.mark.parametrize("weighted", [True, False])
