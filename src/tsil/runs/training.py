@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
-from tsil.method.configuration import Configuration
+from tsil.method.configuration import Configuration, flatten
 from tsil.method.environment import Environment, Step
 from tsil.method.learner import Learner, Record
 from tsil.method.policy import Policy
 from tsil.runs.directory import RunDirectory, Setup
 from tsil.runs.files import read_tensors, write_tensors
+from tsil.runs.minibatch import fitting_minibatch
 from tsil.runs.policies import save_policy
 
 SNAPSHOTS = (0.05, 0.1, 0.25, 0.5, 0.75)
@@ -37,8 +39,8 @@ class Timing:
 class Watcher(Protocol):
     """Somebody who follows a run: a screen, a log."""
 
-    def watch(self, record: Record, timing: Timing) -> None:
-        """Called after every iteration."""
+    def watch(self, record: Record, timing: Timing, counters: dict[str, int]) -> None:
+        """Called after every iteration. counters: the environment's, since the sitting began."""
         ...
 
     def close(self) -> None:
@@ -105,11 +107,20 @@ class Run:
         self.best_rate = -1.0
         self.seconds = 0.0
         """Time spent training, earlier sittings included."""
-        if directory is not None and not directory.config.exists():
-            directory.create(configuration, self.setup)
-        self.learner = Learner(self.environment, configuration)
-        if directory is not None and directory.checkpoint.exists():
-            self._go_on()
+        self._stopping = False
+        fresh = directory is not None and not directory.config.exists()
+        if fresh and directory is not None:
+            directory.check_free()
+        self.learner = Learner(self.environment, configuration)  # may fail: before any file
+        if directory is not None:
+            if fresh:
+                directory.create(configuration, self.setup)
+            directory.open()
+            try:
+                self._go_on(directory)
+            except BaseException:
+                directory.close()
+                raise
 
     @property
     def policy(self) -> Policy:
@@ -123,15 +134,17 @@ class Run:
 
     def train(self) -> Run:
         """Train until the budget is spent; ``stop`` ends it after the iteration under way."""
-        self._stopping = False
         try:
             while not self.learner.finished and not self._stopping:
                 self._iterate()
             if self.directory is not None:
                 self.save()
         finally:
+            self._stopping = False
             for watcher in self.watchers:
                 watcher.close()
+            if self.directory is not None:
+                self.directory.close()
         return self
 
     def stop(self) -> None:
@@ -144,18 +157,26 @@ class Run:
         record = self.learner.iterate()
         timing = Timing(time.perf_counter() - start, self.environment.seconds - simulated)
         self.seconds += timing.total
+        counters = self.environment.counters()
         if self.directory is not None:
-            self._write(self.directory, record, timing, before)
+            self._write(self.directory, record, timing, counters, before)
         for watcher in self.watchers:
-            watcher.watch(record, timing)
+            watcher.watch(record, timing, counters)
 
-    def _write(self, directory: RunDirectory, record: Record, timing: Timing, before: int) -> None:
+    def _write(
+        self,
+        directory: RunDirectory,
+        record: Record,
+        timing: Timing,
+        counters: dict[str, int],
+        before: int,
+    ) -> None:
         line = asdict(record)
         line.update(
             seconds=self.seconds,
             simulation_seconds=timing.simulation,
             learning_seconds=timing.learning,
-            counters=self.environment.counters(),
+            counters=counters,
         )
         directory.append(line)
         budget = self.configuration.steps
@@ -191,27 +212,43 @@ class Run:
         facts = {
             "kind": "checkpoint",
             "task": self.setup.task,
+            "settings": flatten(self.configuration),
             "best_rate": self.best_rate,
             "seconds": self.seconds,
         }
         write_tensors(self.directory.checkpoint, self.learner.state(), facts)
 
-    def _go_on(self) -> None:
-        assert self.directory is not None
-        tensors, facts = read_tensors(self.directory.checkpoint)
-        if facts.get("kind") != "checkpoint" or facts.get("task") != self.setup.task:
+    def _go_on(self, directory: RunDirectory) -> None:
+        """Take up the checkpoint, where there is one, and forget what came after it."""
+        if directory.checkpoint.exists():
+            tensors, facts = read_tensors(directory.checkpoint)
+            self._check(directory.checkpoint, facts)
+            try:
+                self.learner.restore(tensors)
+                self.best_rate, self.seconds = float(facts["best_rate"]), float(facts["seconds"])
+            except (KeyError, RuntimeError, TypeError, ValueError) as error:
+                reason = str(error).splitlines()[0]
+                raise ValueError(
+                    f"{directory.checkpoint} does not fit this run: {reason}"
+                ) from None
+        directory.rewind(self.learner.progress.iterations)
+
+    def _check(self, path: Path, facts: dict[str, Any]) -> None:
+        """Refuse a checkpoint that is not one of this run, saying what is different."""
+        if facts.get("kind") != "checkpoint":
+            raise ValueError(f"{path} is a {facts.get('kind')}, not a checkpoint")
+        if facts.get("task") != self.setup.task:
             raise ValueError(
-                f"{self.directory.checkpoint} is a {facts.get('kind')} of task "
-                f"{facts.get('task')!r}: it must be a checkpoint of task {self.setup.task!r}"
+                f"{path} is a checkpoint of task {facts.get('task')!r}, not of {self.setup.task!r}"
             )
-        try:
-            self.learner.restore(tensors)
-        except (KeyError, RuntimeError) as error:
-            raise ValueError(
-                f"{self.directory.checkpoint} does not fit this run: {error}"
-            ) from None
-        self.best_rate, self.seconds = facts["best_rate"], facts["seconds"]
-        self.directory.rewind(self.learner.progress.iterations)
+        stored = facts.get("settings")
+        for name, value in flatten(self.configuration).items():
+            ours = list(value) if isinstance(value, tuple) else value
+            theirs = stored.get(name) if isinstance(stored, dict) else None
+            if theirs != ours:
+                raise ValueError(
+                    f"{path} is of another run: {name} is {theirs!r} there and {ours!r} here"
+                )
 
 
 def train(
@@ -232,8 +269,9 @@ def train(
     n = environment.num_environments
     rollout = changes.get("rollout", 32)
     fresh = Configuration.preset(preset, environments=n, rollout=rollout, **{"ppo.minibatch": 1})
-    usual = Configuration.preset(preset).ppo.minibatch
-    minibatch = min(usual, max(1, fresh.environments * fresh.rollout // 4))
+    minibatch = fitting_minibatch(
+        Configuration.preset(preset).ppo.minibatch, fresh.environments * fresh.rollout
+    )
     configuration = Configuration.preset(
         preset,
         **{

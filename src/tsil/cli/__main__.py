@@ -1,0 +1,7 @@
+"""``python -m tsil.cli``."""
+
+import sys
+
+from tsil.cli import main
+
+sys.exit(main())

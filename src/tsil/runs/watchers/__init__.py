@@ -1,0 +1,1 @@
+"""Those who follow a run: a screen, TensorBoard, Weights & Biases."""
