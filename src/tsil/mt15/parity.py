@@ -2,7 +2,8 @@
 
 ``python -m tsil.mt15.parity`` makes a virtual environment with Meta-World in it (once), plays
 every task there under Meta-World's scripted policy, the same with noise, and random actions, and
-prints how far our reward and success are from what Meta-World gave.
+prints how far our reward and success are from what Meta-World gives for those states and for
+others with hand and objects put elsewhere.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +33,7 @@ _RECORDER = Path(__file__).with_name("parity_recorder.py")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Recorded steps of one task, float64."""
+    """Recorded states of one task, float64."""
 
     state: State
     meta_world: Outcome
@@ -43,13 +45,13 @@ class Comparison:
     """Ours against Meta-World's on one task's record."""
 
     task: str
-    steps: int
+    states: int
     successes: int
-    """Steps that Meta-World calls a success."""
+    """States that Meta-World calls a success."""
     difference: float
     """Largest absolute difference in reward."""
     mismatches: int
-    """Steps on which success differs."""
+    """States on which success differs."""
 
     @property
     def equal(self) -> bool:
@@ -68,9 +70,7 @@ def read_record(path: Path) -> Record:
     """Read what the recorder wrote."""
     with np.load(path, allow_pickle=False) as arrays:
         columns = {name: torch.from_numpy(arrays[name]) for name in arrays.files}
-    success = columns.pop("success")
-    columns = {name: column.double() for name, column in columns.items()}
-    return Record(state_of(columns), Outcome(columns["reward"], success))
+    return Record(state_of(columns), Outcome(columns["reward"], columns["success"]))
 
 
 def compare(task: str, record: Record) -> Comparison:
@@ -78,7 +78,7 @@ def compare(task: str, record: Record) -> Comparison:
     ours, theirs = REWARDS[task](record.state), record.meta_world
     return Comparison(
         task=task,
-        steps=len(theirs.reward),
+        states=len(theirs.reward),
         successes=int(theirs.success.sum()),
         difference=float((ours.reward - theirs.reward).abs().max()),
         mismatches=int((ours.success != theirs.success).sum()),
@@ -97,20 +97,20 @@ def make_environment(folder: Path) -> Path:
     return python
 
 
-def record(python: Path, folder: Path, steps: int, tasks: Sequence[str]) -> None:
-    """Record about ``steps`` steps of each task into ``folder`` with Meta-World's Python."""
+def record(python: Path, folder: Path, states: int, tasks: Sequence[str]) -> None:
+    """Record ``states`` states of each task into ``folder`` with Meta-World's Python."""
     # -I keeps this package's folder, where the script lies, from shadowing other modules.
-    command = [str(python), "-I", "-W", "ignore", str(_RECORDER), str(folder), str(steps), *tasks]
+    command = [str(python), "-I", "-W", "ignore", str(_RECORDER), str(folder), str(states), *tasks]
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def table(comparisons: Sequence[Comparison]) -> str:
     """What the command prints."""
     lines = [
-        f"{'task':<18}{'steps':>7}{'successes':>11}{'largest difference':>20}{'mismatches':>12}"
+        f"{'task':<18}{'states':>7}{'successes':>11}{'largest difference':>20}{'mismatches':>12}"
     ]
     lines += [
-        f"{c.task:<18}{c.steps:>7}{c.successes:>11}{c.difference:>20.1e}{c.mismatches:>12}"
+        f"{c.task:<18}{c.states:>7}{c.successes:>11}{c.difference:>20.1e}{c.mismatches:>12}"
         for c in comparisons
     ]
     return "\n".join(lines)
@@ -122,7 +122,7 @@ def _cache() -> Path:
 
 def main(
     tasks: tuple[str, ...] = tuple(REWARDS),
-    steps: int = 1000,
+    states: int = 3000,
     environment: Path | None = None,
     records: Path | None = None,
 ) -> int:
@@ -130,19 +130,23 @@ def main(
 
     Args:
         tasks: Names of the tasks to compare.
-        steps: About how many steps to keep of each task's episodes.
+        states: How many states to keep of each task's episodes.
         environment: Folder of the virtual environment with Meta-World, made when it is not there;
             in the user's cache by default.
         records: Folder to keep the records in; they are thrown away by default.
     """
-    unknown = sorted(set(tasks) - set(REWARDS))
-    if unknown:
-        raise ValueError(f"there is no task {unknown[0]!r}; the tasks are {', '.join(REWARDS)}")
+    for task in tasks:
+        if task not in REWARDS:
+            nearest = get_close_matches(task, REWARDS, n=1, cutoff=0.0)[0]
+            known = ", ".join(REWARDS)
+            raise ValueError(
+                f"There is no task {task!r}; there are {known}; did you mean {nearest!r}?"
+            )
     python = make_environment(environment or _cache() / "metaworld-3.1.1")
     with tempfile.TemporaryDirectory() as temporary:
         folder = records or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        record(python, folder.resolve(), steps, tasks)
+        record(python, folder.resolve(), states, tasks)
         comparisons = [compare(task, read_record(folder / f"{task}.npz")) for task in tasks]
     print(table(comparisons))
     return 0 if all(comparison.equal for comparison in comparisons) else 1

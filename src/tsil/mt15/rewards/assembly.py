@@ -16,6 +16,7 @@ from tsil.mt15.rewards.shared import (
     distance,
     funnel,
     grasp,
+    length,
     orientation,
     tolerance,
 )
@@ -33,7 +34,7 @@ def reward(state: State) -> Outcome:
     grabbed = (gripped.gripping + reaching) / 2
 
     above, center_height = state.target - state.part, state.part[:, 2]
-    radius = torch.linalg.vector_norm(above[:, :2], dim=-1)
+    radius = length(above[:, :2])
     success = (radius < 0.02) & (above[:, 2] > 0)
     # Wider once it is done: no more accuracy is asked for than the task needs.
     throat = torch.where(success, 0.02, 0.01)
