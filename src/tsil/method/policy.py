@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Any, cast
 
 import torch
 from torch import Generator, Tensor, nn
@@ -50,9 +51,29 @@ class MLP(nn.Module):
             assert isinstance(norm, nn.LayerNorm)
             x = F.linear(x, linear.weight.to(dtype), linear.bias.to(dtype))
             x = F.layer_norm(x, (x.shape[1],), norm.weight.to(dtype), norm.bias.to(dtype))
-            x = torch.tanh(x)
+            x = tanh(x)
         out: Tensor = self.last(x.to(torch.float32))
         return out
+
+
+def tanh(x: Tensor) -> Tensor:
+    """The hyperbolic tangent. On a CPU it is taken as 2σ(2x) - 1 in float32, which torch computes
+    two (bfloat16) to five (float32) times as fast."""
+    return cast(Tensor, _CpuTanh.apply(x)) if x.device.type == "cpu" else torch.tanh(x)
+
+
+class _CpuTanh(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        wide = x.to(torch.float32, copy=True)
+        out = wide.add_(wide).sigmoid_().mul_(2.0).sub_(1.0).to(x.dtype)
+        ctx.save_for_backward(out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        (out,) = ctx.saved_tensors
+        return torch.ops.aten.tanh_backward(gradients[0], out)
 
 
 def _initialize(linear: nn.Module, gain: float, generator: Generator) -> None:
