@@ -18,7 +18,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tsil.method.environment import Step
@@ -177,6 +179,12 @@ class PracticeEnvironment:
         for name in self._STATE:
             setattr(self, name, state[name].to(self.device, copy=True))
         return self._observe(self.hand)
+
+    def render(self, world: int, width: int, height: int) -> NDArray[np.uint8]:
+        """A picture of one world from above: (height, width, 3)."""
+        from tsil.environments.practice_picture import picture
+
+        return picture(self, world, width, height)
 
     def counters(self) -> dict[str, int]:
         """Nothing happens here that would need counting."""
