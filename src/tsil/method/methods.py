@@ -5,6 +5,7 @@ Everything that tells one method from another is a field here; no other module a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
@@ -25,7 +26,7 @@ class Method:
     """Subtracted from the reward at every step."""
     task_scale: float | None = None
     """Scale of the dense task reward; None is the shared one (0.1)."""
-    dense_until: float = 1.0
+    dense_until: float = math.inf
     """Share of the training budget after which the dense task reward is switched off."""
     memory: Literal["none", "fast", "return"] = "none"
     """What B(φ) ranks by: completion time, discounted return, or no memory at all."""

@@ -29,7 +29,10 @@ def has_temporal_bonus(method: Method, rewards: Rewards) -> bool:
 
 
 def task_scale(method: Method, rewards: Rewards, progress: float) -> float:
-    """Scale of the dense reward when ``progress``, in [0, 1], of the budget is spent."""
+    """Scale of the dense reward when a share ``progress`` of the budget is spent.
+
+    It may exceed 1: whoever trains on past the budget keeps the reward that the method has.
+    """
     if progress >= method.dense_until:
         return 0.0
     return rewards.task_scale if method.task_scale is None else method.task_scale
