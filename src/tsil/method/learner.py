@@ -361,7 +361,7 @@ class Learner:
         slots: dict[int, dict[str, Tensor]] = {}
         for name, x in part("optimizer").items():
             number, _, field = name.partition(".")
-            slots.setdefault(int(number), {})[field] = x
+            slots.setdefault(int(number), {})[field] = x.clone()  # torch keeps what it is given
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": slots, "param_groups": groups})
         self.targets.seconds = state["targets"].to(self.device, copy=True)
