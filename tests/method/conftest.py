@@ -188,6 +188,44 @@ class Recorder:
         self.read = len(self.environment.trace)
 
 
+class ListMemory:
+    """B(φ) as the paper asks for it, with lists. bonus: r_succ of a success at step 1 …"""
+
+    def __init__(self, worlds: int, k: int, ranking: str, pool: str, gamma: float) -> None:
+        self.k, self.ranking, self.pool, self.gamma = k, ranking, pool, gamma
+        self.kept: list[list[Episode]] = [[] for _ in range(worlds)]  # in order of arrival
+
+    def value(self, episode: Episode, bonus: np.ndarray) -> float:
+        """Discounted return under the current bonus."""
+        return episode.returns(self.gamma, bonus[len(episode) - 1] * (episode.how == "success"))[0]
+
+    def best(self, episodes: list[Episode], count: int, bonus: np.ndarray) -> list[Episode]:
+        """The ``count`` highest returns; sorting is stable, so ties keep the older."""
+        return sorted(episodes, key=lambda e: -self.value(e, bonus))[:count]
+
+    def fastest(self, episodes: list[Episode]) -> list[Episode]:
+        done = [e for e in episodes if e.how == "success"]
+        return sorted(done, key=len)[: self.k]
+
+    def pools(
+        self, i: int, bonus: np.ndarray, episodes: list[Episode] | None = None
+    ) -> tuple[list[Episode], list[Episode]]:
+        """(fast successes, what replay draws from beside them)."""
+        episodes = self.kept[i] if episodes is None else episodes
+        if self.ranking == "return":
+            return [], self.best(episodes, self.k, bonus)
+        fast = self.fastest(episodes)
+        if self.pool == "split":
+            return fast, self.best(episodes, self.k, bonus)
+        others = [e for e in episodes if e not in fast]
+        return fast, self.best(others, self.k - len(fast), bonus)
+
+    def offer(self, i: int, episode: Episode, bonus: np.ndarray) -> None:
+        candidates = [*self.kept[i], episode]
+        fast, rest = self.pools(i, bonus, candidates)
+        self.kept[i] = [e for e in candidates if e in fast or e in rest]
+
+
 def contents(memory: Memory) -> list[list[dict[str, Any]]]:
     """What a memory holds, per world and in order of arrival, read through its own lookups."""
     slots = memory.slots
@@ -248,7 +286,7 @@ SMALL = {
 class Tools:
     """What the tests share."""
 
-    Scripted, Recorder, Episode, interval = Scripted, Recorder, Episode, INTERVAL
+    Scripted, Recorder, ListMemory, interval = Scripted, Recorder, ListMemory, INTERVAL
     contents, random_script = staticmethod(contents), staticmethod(random_script)
 
     @staticmethod

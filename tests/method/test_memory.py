@@ -19,42 +19,6 @@ REWARDS = (0.0, 0.25, 0.5, 1.0)
 HORIZON = 18
 
 
-class ListMemory:
-    """What the paper asks for, with lists: everything kept is an ``Episode`` of a world."""
-
-    def __init__(self, worlds, k, ranking, pool, gamma=GAMMA):
-        self.k, self.ranking, self.pool, self.gamma = k, ranking, pool, gamma
-        self.kept = [[] for _ in range(worlds)]  # in order of arrival
-
-    def value(self, episode, bonus):
-        """Discounted return under the current bonus."""
-        return episode.returns(self.gamma, bonus[len(episode) - 1] * (episode.how == "success"))[0]
-
-    def best(self, episodes, count, bonus):
-        """The ``count`` highest returns; sorting is stable, so ties keep the older."""
-        return sorted(episodes, key=lambda e: -self.value(e, bonus))[:count]
-
-    def fastest(self, episodes):
-        done = [e for e in episodes if e.how == "success"]
-        return sorted(done, key=len)[: self.k]
-
-    def pools(self, i, bonus, episodes=None):
-        """(fast successes, what replay draws from beside them)."""
-        episodes = self.kept[i] if episodes is None else episodes
-        if self.ranking == "return":
-            return [], self.best(episodes, self.k, bonus)
-        fast = self.fastest(episodes)
-        if self.pool == "split":
-            return fast, self.best(episodes, self.k, bonus)
-        others = [e for e in episodes if e not in fast]
-        return fast, self.best(others, self.k - len(fast), bonus)
-
-    def offer(self, i, episode, bonus):
-        candidates = [*self.kept[i], episode]
-        fast, rest = self.pools(i, bonus, candidates)
-        self.kept[i] = [e for e in candidates if e in fast or e in rest]
-
-
 def assert_same(memory, reference, tools, tolerance=1e-5):
     """Every slot holds the reference's episode, step by step, and nothing else is held."""
     for stored, expected in zip(tools.contents(memory), reference.kept, strict=True):
@@ -96,7 +60,7 @@ def stream(tools, script, resets_cost_a_step, rollout_length, rollouts, seed, **
         script, HORIZON, resets_cost_a_step=resets_cost_a_step, rewards=REWARDS
     )
     memory = tools.memory(environment, gamma=GAMMA, **memory_settings)
-    reference = ListMemory(len(script), memory.k, memory.ranking, memory.pool)
+    reference = tools.ListMemory(len(script), memory.k, memory.ranking, memory.pool, GAMMA)
     recorder = tools.Recorder(environment)
     numbers = np.random.default_rng(seed)
     # Bonuses fall with completion time, and change from one iteration to the next.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from tsil.method.methods import METHODS, method_named
@@ -26,7 +28,7 @@ def test_records(name, sees_time, target, step_cost, memory, imitates, unit, wei
     assert (method.memory, method.imitates) == (memory, imitates)
     if imitates:
         assert (method.unit, method.speed_weighted) == (unit, weighted)
-    dense = (1.0, 0.5) if name == "d2s" else (None, 1.0)
+    dense = (1.0, 0.5) if name == "d2s" else (None, math.inf)
     assert (method.task_scale, method.dense_until) == dense
 
 

@@ -45,7 +45,8 @@ def test_which_methods_earn_the_temporal_bonus():
     ("method", "progress", "scale"),
     [
         ("ih", 0.0, 0.1),
-        ("ih", 1.0 - 1e-9, 0.1),
+        ("ih", 1.0, 0.1),
+        ("ih", 1.7, 0.1),  # trained on past its budget
         ("tsil", 0.9, 0.1),
         ("d2s", 0.0, 1.0),
         ("d2s", 0.499999, 1.0),
