@@ -95,8 +95,9 @@ class Collector:
             out.final_observation[t] = step.final_observation
             out.task_reward[t] = step.task_reward
             out.success[t] = step.success
-            out.timeout[t] = step.timeout
             out.failure[t] = False if step.failure is None else step.failure
+            # What ended for good on its last allowed step was not cut: there is no bootstrap.
+            out.timeout[t] = step.timeout & ~(out.success[t] | out.failure[t])
             out.valid[t] = True if step.valid is None else step.valid
             self.observation.copy_(step.observation)
             ended = out.success[t] | out.failure[t] | out.timeout[t]
