@@ -79,6 +79,9 @@ class Learner:
                 f"environments is {configuration.environments}: it must be the environment's own "
                 f"number of worlds, {environment.num_environments}"
             )
+        for name in ("horizon", "interval", "observation_size", "action_size"):
+            if (value := getattr(environment, name)) <= 0:
+                raise ValueError(f"the environment's {name} is {value!r}: it must be above 0")
         c = self.configuration = configuration
         method = self.method = c.record
         self.environment = environment
