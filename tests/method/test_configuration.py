@@ -171,3 +171,12 @@ def test_an_environment_of_another_size_is_refused(tools):
     with pytest.raises(ValueError, match=r"environments is 6.*number of worlds, 4"):
         Learner(environment, tools.configuration())
     assert environment.reset_calls == []
+
+
+@pytest.mark.parametrize("name", ["horizon", "interval", "observation_size", "action_size"])
+def test_an_environment_without_extent_is_refused(tools, name):
+    environment = tools.Scripted([[("timeout", 5)]] * 6, 5)
+    setattr(environment, name, 0)
+    with pytest.raises(ValueError, match=f"the environment's {name} is 0: it must be above 0"):
+        Learner(environment, tools.configuration())
+    assert environment.reset_calls == []

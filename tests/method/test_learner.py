@@ -328,6 +328,22 @@ def test_first_episodes_are_shortened_by_parts_of_the_horizon(tools):
     assert used is None
 
 
+@pytest.mark.parametrize("how", ["success", "failure"])
+def test_what_ends_for_good_on_the_last_allowed_step_is_not_cut(tools, watched, how):
+    """An environment may say both; then there is no bootstrap and nothing to relabel with V."""
+
+    class SaysBoth(tools.Scripted):
+        def step(self, action):
+            out = super().step(action)
+            out.timeout = out.timeout | out.success | out.failure
+            return out
+
+    script = [[(how, HORIZON)], [("success", 4)], *[[("timeout", HORIZON)]] * 4]
+    environment = SaysBoth(script, HORIZON)
+    learner = tsil.method.learner.Learner(environment, whole_batches(tools))
+    run_beside(learner, SlowAlgorithm1(learner, tools), watched, 3)
+
+
 # -------------------------------------------------------------------------------- disturbances
 
 
