@@ -59,7 +59,9 @@ class MLP(nn.Module):
 def tanh(x: Tensor) -> Tensor:
     """The hyperbolic tangent. On a CPU it is taken as 2σ(2x) - 1 in float32, which torch computes
     two (bfloat16) to five (float32) times as fast."""
-    return cast(Tensor, _CpuTanh.apply(x)) if x.device.type == "cpu" else torch.tanh(x)
+    if x.device.type != "cpu":
+        return torch.tanh(x)
+    return cast(Tensor, _CpuTanh.apply(x))  # type: ignore[no-untyped-call]
 
 
 class _CpuTanh(torch.autograd.Function):
@@ -73,7 +75,8 @@ class _CpuTanh(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
         (out,) = ctx.saved_tensors
-        return torch.ops.aten.tanh_backward(gradients[0], out)
+        gradient: Tensor = torch.ops.aten.tanh_backward(gradients[0], out)
+        return gradient
 
 
 def _initialize(linear: nn.Module, gain: float, generator: Generator) -> None:
