@@ -43,10 +43,13 @@ class ControlSettings:
     """Share of the way to the ready posture that the redundant joint goes per control step."""
     velocity_share: float = 0.8
     """Share of the joint velocity limits that commands may use; the rest is for overshoot."""
+    stall_torque: tuple[float, ...] = (35.0, 35.0, 35.0, 35.0, 12.0, 12.0, 12.0)
+    """Newton metres with which a blocked joint pushes: bounds how far its target may be ahead.
+    About what the wrist can hold against at the fingertips, so that a push does not fold it."""
     smoothing: float = 0.0
     """Weight of the last joint increment in the next one. It calms a nervous policy and makes the
     hand overshoot."""
-    reference_velocity: float = 0.7
+    reference_velocity: float = 0.85
     """Share of the increments' velocity that the joints are asked to have. The targets of a step
     stand at its end from its beginning and so already run half a step ahead."""
     finger_speed: float = 0.2
@@ -142,6 +145,7 @@ class Controller:
             (settings.reference_velocity * viscosity / stiffness / interval).tolist()
         )  # (7, 1)
         self._compliance = column((1.0 / stiffness).tolist())  # (7, 1) radians per newton metre
+        self._largest_lag = column(settings.stall_torque) * self._compliance  # (7, 1) radians
 
     def hold(self) -> None:
         """Make every world's present pose its target."""
@@ -160,15 +164,14 @@ class Controller:
         moves = action.T
 
         target.add_(moves[:3], alpha=settings.displacement)
-        torch.clamp(target, self._hand_low, self._hand_high, out=target)
         lead = target - hand
-        length = lead.norm(dim=0).clamp_(min=settings.lead)
-        lead.mul_(settings.lead / length)
-        torch.add(hand, lead, out=target)
+        length = (lead * lead).sum(0).sqrt_().clamp_(min=settings.lead)
+        torch.addcmul(hand, lead, settings.lead / length, out=target)
+        torch.clamp(target, self._hand_low, self._hand_high, out=target)
 
         wanted = joint_increment(
             jacobian(columns["axes"], columns["anchors"], hand),
-            torch.cat((lead, turn_to_down(columns["hand_quaternion"]))),
+            torch.cat((target - hand, turn_to_down(columns["hand_quaternion"]))),
             joint_target - joints,
             (self._ready - joint_target) * settings.posture_gain,
             settings.damping,
@@ -178,6 +181,9 @@ class Controller:
         excess = (increment.abs() / self._largest_increment).amax(0).clamp_(min=1.0)
         increment.div_(excess)
         joint_target.add_(increment)
+        torch.clamp(
+            joint_target, joints - self._largest_lag, joints + self._largest_lag, out=joint_target
+        )
         torch.clamp(joint_target, self._joint_low, self._joint_high, out=joint_target)
 
         fingers.sub_(moves[3:], alpha=settings.finger_speed * self._interval)

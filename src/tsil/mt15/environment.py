@@ -15,6 +15,7 @@ from tsil.mt15.readings import FRAME, Readings
 from tsil.mt15.start import start_posture
 from tsil.mt15.state import Initial, State
 from tsil.mt15.task import CONFIGURATION, Arrangement, Task, draw
+from tsil.mt15.threads import one_thread
 
 HORIZON = 150
 INTERVAL = 1 / 60
@@ -107,6 +108,10 @@ class MT15Environment:
 
     def step(self, action: Tensor) -> Step:
         """Advance every world by one control step."""
+        with one_thread():
+            return self._step(action)
+
+    def _step(self, action: Tensor) -> Step:
         torch.clamp(action, -1.0, 1.0, out=self._action)
         self._columns["previous"].copy_(self._frame)
         self._controller.command(self._action, self._control)

@@ -92,7 +92,8 @@ class Readings:
         columns["tcp"].copy_(
             (self._site_position[:, left] + self._site_position[:, right]).mul_(0.5).T
         )
-        gap = (columns["left_pad"] - columns["right_pad"]).norm(dim=0) - PAD_THICKNESS
+        apart = columns["left_pad"] - columns["right_pad"]
+        gap = apart.mul_(apart).sum(0).sqrt_() - PAD_THICKNESS
         columns["openness"].copy_(openness(gap))
         arm = slice(0, robot.NUM_JOINTS)
         columns["joints"].copy_(self._joint_position[:, arm].T)

@@ -7,13 +7,14 @@ from itertools import combinations
 from typing import Any
 
 import mujoco
+import numpy as np
 
 
 def compile_scene(file: str, visual: bool = False) -> mujoco.MjModel:
     """The model of a scene file in ``scenes/``.
 
     For stepping, shapes that only please the eye are left out and the contacts that can happen
-    are listed pair by pair; the physics is the same to the bit and takes two thirds of the time.
+    are listed pair by pair; the physics is the same and takes two thirds of the time.
     The model for looking at has the same bodies, joints, sites and actuators: states carry over.
     """
     with as_file(files("tsil.mt15") / "scenes") as folder:
@@ -33,8 +34,16 @@ def _list_contacts(spec: Any) -> None:
         match = (one.contype & other.conaffinity) or (other.contype & one.conaffinity)
         both_fixed = _is_fixed(one.parent) and _is_fixed(other.parent)
         if match and one.parent is not other.parent and not both_fixed:
-            pair = spec.add_pair()
-            pair.geomname1, pair.geomname2 = one.name, other.name
+            # Mixed as MuJoCo mixes the parameters of geoms of equal priority and weight.
+            slide, spin, roll = np.maximum(one.friction, other.friction)
+            spec.add_pair(
+                geomname1=one.name,
+                geomname2=other.name,
+                condim=max(one.condim, other.condim),
+                friction=(slide, slide, spin, roll, roll),
+                solref=(one.solref + other.solref) / 2,
+                solimp=(one.solimp + other.solimp) / 2,
+            )
     for geom in solids:
         geom.contype = geom.conaffinity = 0
 
