@@ -11,9 +11,9 @@ from PIL import Image, ImageDraw
 if TYPE_CHECKING:
     from tsil.environments.practice import PracticeEnvironment
 
-REACH = 0.56
-"""Metres from the middle to the picture's nearer edges."""
-SMOOTHING = 3
+REACH = 0.44
+"""Metres from the goal to the picture's nearer edges."""
+SMOOTHING = 2
 """Drawn this much larger, then shrunk, for smooth edges."""
 GROUND, GRID = "#fbfaf7", "#e7e4dc"
 STAGING, STAGING_EDGE = "#f7dfb5", "#e69f00"
@@ -30,8 +30,12 @@ def picture(
     image = Image.new("RGB", (w, h), GROUND)
     draw = ImageDraw.Draw(image)
 
+    start, goal, staging, hand = (
+        getattr(environment, name)[world].tolist() for name in ("start", "goal", "staging", "hand")
+    )
+
     def at(point: list[float]) -> tuple[float, float]:
-        return w / 2 + point[0] * scale, h / 2 - point[1] * scale
+        return w / 2 + (point[0] - goal[0]) * scale, h / 2 - (point[1] - goal[1]) * scale
 
     def disc(point: list[float], metres: float, fill: str | None, edge: str | None = None) -> None:
         x, y = at(point)
@@ -42,9 +46,6 @@ def picture(
         x, y = at([line / 10, line / 10])
         draw.line((x, 0, x, h), GRID, SMOOTHING)
         draw.line((0, y, w, y), GRID, SMOOTHING)
-    start, goal, staging, hand = (
-        getattr(environment, name)[world].tolist() for name in ("start", "goal", "staging", "hand")
-    )
     disc(staging, settings.staging_radius, STAGING, STAGING_EDGE)
     draw.line((*at(start), *at(hand)), HAND, round(0.004 * scale))
     disc(start, 0.012, None, START)
