@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from tsil.mt15.rewards.shared import Outcome, constant, dense_grasp, distance, hamacher, tolerance
+from tsil.mt15.rewards.shared import Outcome, dense_grasp, distance, hamacher, tolerance
 from tsil.mt15.state import State
 
 ABOVE_HOOP = 0.3
@@ -17,8 +17,8 @@ TARGET_RADIUS = 0.08
 
 def reward(state: State) -> Outcome:
     """Grasp the ball; once it is lifted in the grasp, bring it above the hoop."""
-    horizontal, up = constant((1.0, 1.0, 0.0), state.target), (0.0, 0.0, ABOVE_HOOP)
-    aim = state.target * horizontal + constant(up, state.target)
+    aim = state.target.clone()
+    aim[:, 2] = ABOVE_HOOP
     scale = (1.0, 1.0, 2.0)
     error = distance(state.object, aim, scale)
     margin = distance(state.initial.object, aim, scale)

@@ -12,6 +12,7 @@ import math
 import torch
 from torch import Tensor
 
+from tsil.mt15.placement import Point
 from tsil.mt15.rewards.shared import (
     Outcome,
     constant,
@@ -27,7 +28,7 @@ TARGET = (0.03, 0.0, 0.13)
 """From the box's origin to the target, metres."""
 
 
-def _from_target(x: float, y: float, z: float) -> tuple[float, float, float]:
+def _from_target(x: float, y: float, z: float) -> Point:
     """A point in the box's frame as an offset from the target; the box is turned by 1.57 rad."""
     cosine, sine = math.cos(1.57), math.sin(1.57)
     return (
@@ -41,10 +42,8 @@ def _from_target(x: float, y: float, z: float) -> tuple[float, float, float]:
 BELOW_HOLE = (_from_target(0.1, -0.11, 0.01), _from_target(-0.1, -0.15, 0.096))
 ABOVE_HOLE = (_from_target(0.1, -0.11, 0.16), _from_target(-0.1, -0.17, 0.19))
 
-Corner = tuple[float, float, float]
 
-
-def _outside(state: State, slab: tuple[Corner, Corner]) -> Tensor:
+def _outside(state: State, slab: tuple[Point, Point]) -> Tensor:
     """1 while the peg's head is outside a slab; inside, less the nearer to its zero corner."""
     zero, one = slab
     size = tuple(b - a for a, b in zip(zero, one, strict=True))
