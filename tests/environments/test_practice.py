@@ -212,10 +212,12 @@ def test_the_best_route_depends_on_the_bonus() -> None:
 
     # `ih`: 100 for a success is far less than staying.
     assert wait > 1.5 * max(worth(dense_fast, fast, 100), worth(dense_slow, slow, 100))
-    # `fttl`: 200 makes going worth it, and going through the staging area a little more so.
+    # `fttl`: 200 makes going worth a little more than staying, if it is through the staging area.
     fixed_fast, fixed_slow = worth(dense_fast, fast, 200), worth(dense_slow, slow, 200)
-    assert fixed_slow > fixed_fast + 2 > wait + 5
+    assert fixed_slow > max(fixed_fast, wait) + 2
     # `tsil`, once the target has met the direct route: Eq. 2 with D = K of that route.
     adaptive_fast = worth(dense_fast, fast, 100 * (1 + 1))
     adaptive_slow = worth(dense_slow, slow, 100 * (1 + fast / slow))
     assert adaptive_fast > adaptive_slow + 10
+    # A dense reward never tops that of arriving.
+    assert SETTINGS.staging_pay + SETTINGS.approach_pay <= SETTINGS.arrival_reward

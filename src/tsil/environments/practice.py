@@ -52,7 +52,7 @@ class PracticeSettings:
     """Metres from its centre at which the staging area pays half."""
     staging_edge: float = 0.02
     """Metres over which its pay fades: the scale of the logistic function."""
-    staging_pay: float = 8.5
+    staging_pay: float = 9.0
     """Dense reward inside the staging area, on top of the approach pay."""
     approach_pay: float = 1.0
     """Dense reward at the goal; it decays with the distance from it."""
