@@ -114,8 +114,6 @@ class Replay:
         # than are stored, never under a twentieth once there is one.
         stored = int(self.length[self.fast].sum())
         fast = min(budget // 2, max(stored, budget // 20)) if stored > 0 else 0
-        if len(self.rest) == 0:
-            fast = budget
         parts = [
             self._draw(pool, share, generator)
             for pool, share in ((self.fast, fast), (self.rest, budget - fast))
