@@ -24,21 +24,21 @@ LONGEST = HORIZON * INTERVAL
 WORLDS, ROLLOUT = 6, 7
 EVERYTHING = WORLDS * ROLLOUT
 
-# The paper's comparison. bonus: r_succ of a success after t seconds under target d.
-EQUATION_2 = {"bonus": lambda d, t: 100 * (1 + min(d / t, 1)), "sees_time": True}
-PLAIN = {"bonus": lambda d, t: 100.0, "sees_time": False}
+# The paper's comparison. bonus: of a success after t seconds under target d, in units of r_succ.
+EQUATION_2 = {"bonus": lambda d, t: 1 + min(d / t, 1), "sees_time": True}
+PLAIN = {"bonus": lambda d, t: 1.0, "sees_time": False}
 PAPER = {
-    "ih": {**PLAIN, "task": lambda r, progress: 0.1 * r},
-    "step-cost": {**PLAIN, "task": lambda r, progress: 0.1 * r - 0.01},
-    "d2s": {**PLAIN, "task": lambda r, progress: r if progress < 0.5 else 0.0 * r},
-    "fttl": {**EQUATION_2, "task": lambda r, progress: 0.1 * r},
-    "attl": {**EQUATION_2, "adaptive": True, "task": lambda r, progress: 0.1 * r},
+    "ih": {**PLAIN, "task": lambda r, progress, scale: scale * r},
+    "step-cost": {**PLAIN, "task": lambda r, progress, scale: scale * r - 0.01},
+    "d2s": {**PLAIN, "task": lambda r, progress, scale: r if progress < 0.5 else 0.0 * r},
+    "fttl": {**EQUATION_2, "task": lambda r, progress, scale: scale * r},
+    "attl": {**EQUATION_2, "adaptive": True, "task": lambda r, progress, scale: scale * r},
     "attl-sil": {
-        **EQUATION_2, "adaptive": True, "task": lambda r, progress: 0.1 * r,
+        **EQUATION_2, "adaptive": True, "task": lambda r, progress, scale: scale * r,
         "ranking": "return", "weight": lambda success, d, t: 1.0,
     },
     "tsil": {
-        **EQUATION_2, "adaptive": True, "task": lambda r, progress: 0.1 * r,
+        **EQUATION_2, "adaptive": True, "task": lambda r, progress, scale: scale * r,
         "ranking": "fast", "weight": lambda success, d, t: 1 + success * min(d / t, 1),
     },
 }  # fmt: skip
@@ -90,14 +90,17 @@ class SlowAlgorithm1:
         progress = self.steps / c.steps
         self.steps += len(trace) * WORLDS
 
+        def task_reward(step):
+            return paper["task"](step["reward"], progress, c.rewards.task_scale)
+
         # Rewards: Eq. 2 under D_i, which stays what it is until the end.
-        bonus = np.array(
-            [[paper["bonus"](d, k * INTERVAL) for k in range(1, HORIZON + 1)] for d in self.target]
-        )
+        times = [k * INTERVAL for k in range(1, HORIZON + 1)]
+        bonus = np.array([[paper["bonus"](d, t) for t in times] for d in self.target])
+        bonus *= c.rewards.success
         before, reward = [], []
         for step in trace:
             before.append(list(self.elapsed))
-            task = paper["task"](step["reward"], progress)
+            task = task_reward(step)
             for i in range(WORLDS):
                 task[i] += step["success"][i] * bonus[i, min(self.elapsed[i], HORIZON - 1)]
                 if step["valid"][i]:
@@ -138,7 +141,7 @@ class SlowAlgorithm1:
         returns = torch.tensor([(g - mean) / std for *_, g in fresh], dtype=torch.float32)
 
         # Memory and relabelling.
-        for i, episode in self.recorder.finished(lambda s: paper["task"](s["reward"], progress)):
+        for i, episode in self.recorder.finished(task_reward):
             if "ranking" in paper:
                 self.memory.offer(i, episode, bonus[i])
         relabelled = {}
@@ -264,9 +267,12 @@ def test_every_method_matches_a_second_algorithm_1(tools, watched, method):
         {"imitation.sampling": "split"},
         {"imitation.batch": 97, "imitation.coefficient": 5.0, "imitation.value_coefficient": 2.0},
         {"ppo.gamma": 0.7, "ppo.gae_lambda": 0.3, "imitation.coefficient": 2.0},
+        # Beside a bonus of 100, a cost of 0.01 a step would hardly be seen.
+        {"method": "step-cost", "rewards.success": 0.02, "rewards.task_scale": 0.001},
+        {"method": "d2s", "rewards.success": 0.02, "rewards.task_scale": 0.001},
     ],
 )
-def test_tsil_matches_with_other_constants(tools, watched, changes):
+def test_algorithm_1_matches_with_other_constants(tools, watched, changes):
     learner = tools.learner(whole_batches(tools, **changes), HORIZON, script_for(tools))
     run_beside(learner, SlowAlgorithm1(learner, tools), watched, 4)
 
@@ -379,7 +385,7 @@ def test_all_dense_reward_dropped_leaves_the_success_reward(tools, watched):
     c = whole_batches(tools, **{"disturbances.reward_dropout": 1.0})
     learner = tools.learner(c, HORIZON, script_for(tools))
     slow = SlowAlgorithm1(learner, tools)
-    slow.paper = {**slow.paper, "task": lambda r, progress: 0.0 * r}
+    slow.paper = {**slow.paper, "task": lambda r, progress, scale: 0.0 * r}
     run_beside(learner, slow, watched, 3)
 
 
