@@ -191,8 +191,8 @@ def random_actions(worlds: int, steps: int, seed: int) -> Iterator[Tensor]:
 def test_limits_hold_under_random_actions(worlds: int, steps: int, in_the_way: bool) -> None:
     """Positions and torques always; velocities wherever nothing knocks against the arm.
 
-    A hand driven into a cabinet at half a metre a second folds at the wrist faster than the wrist
-    may turn by itself, as any would; that must be rare and must pass.
+    A hand driven into a cabinet or the table at half a metre a second folds at the wrist faster
+    than the wrist may turn by itself, as any would; that must be rare and must pass.
     """
     environment = make("drawer-open", worlds, threads=2)
     environment.reset(seed=0)
@@ -215,7 +215,8 @@ def test_limits_hold_under_random_actions(worlds: int, steps: int, in_the_way: b
         environment.step(action)
         assert ((position > low) & (position < high)).all()
         assert (torque.abs() <= strongest + 1e-9).all()
-        excess = velocity.abs() > fastest
+        free = environment.named_positions.tcp[:, 2] > 0.01
+        excess = (velocity.abs() > fastest) & (free | in_the_way).unsqueeze(1)
         too_fast += excess.double().mean().item() / steps
         assert (velocity.abs() < 3 * fastest).all()
     assert too_fast < 1e-3 if in_the_way else too_fast == 0.0
