@@ -80,6 +80,11 @@ def make_environment(
 ) -> Environment:
     """``environments`` worlds of a task. threads: for the physics, 0 is one per core."""
     facts = task_named(task)
+    if device != "cpu":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise ValueError(f"device is {device!r}, but torch finds no CUDA device here: use cpu")
     if facts.number is None:
         from tsil.environments.practice import PracticeEnvironment
 

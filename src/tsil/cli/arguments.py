@@ -49,6 +49,12 @@ def _read_whole_number(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[int]
     )
 
 
+def at_least(name: str, value: int, least: int) -> None:
+    """Refuse a whole number that is too small."""
+    if value < least:
+        raise ValueError(f"--{name} is {value}: it must be {least} or more")
+
+
 def parse(kind: type[T], command: str, arguments: Sequence[str], default: T | None = None) -> T:
     """Arguments of ``tsil command`` as an instance of the dataclass ``kind``."""
 
@@ -76,7 +82,7 @@ def _sentence(event: rejections.ParseErrorEvent, kind: type) -> str | None:
         case rejections.MissingArgs(missing_arguments=missing):
             if event.unrecognized_tokens:
                 return _unknown(event.unrecognized_tokens[0], kind)
-            return f"{missing[0].arg.lowered.metavar} is missing"
+            return f"{_name(missing[0].arg)} is missing"
         case rejections.InvalidChoice(argument=argument, value=value, choices=choices):
             near = get_close_matches(value, choices, n=1, cutoff=0.4)
             hint = f": did you mean {near[0]!r}?" if near else ""
@@ -89,8 +95,9 @@ def _sentence(event: rejections.ParseErrorEvent, kind: type) -> str | None:
 
 
 def _name(argument: Any) -> str:
-    flags = argument.lowered.name_or_flags
-    return str(flags[-1]) if flags else str(argument.lowered.metavar)
+    if argument.is_positional():
+        return str(argument.lowered.metavar)
+    return str(argument.lowered.name_or_flags[-1])
 
 
 def _unknown(token: str, kind: type) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from tsil.cli import threads as cores
-from tsil.cli.arguments import parse
+from tsil.cli.arguments import at_least, parse
 from tsil.tasks import make_environment
 
 if TYPE_CHECKING:
@@ -50,10 +50,8 @@ class Arguments:
 def run(arguments: list[str]) -> int:
     """Evaluate."""
     asked = parse(Arguments, "eval", arguments)
-    if asked.envs < 1:
-        raise ValueError(f"--envs is {asked.envs}: it must be 1 or more")
-    if asked.trials < 1:
-        raise ValueError(f"--trials is {asked.trials}: it must be 1 or more")
+    for name, least in (("envs", 1), ("trials", 1), ("seed", 0)):
+        at_least(name, getattr(asked, name), least)
     target = read_target(asked.target)
     threads = cores.use(asked.threads)
     from tsil.runs.directory import RunDirectory

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from tsil.cli import threads as cores
-from tsil.cli.arguments import parse
+from tsil.cli.arguments import at_least, parse
 from tsil.cli.evaluate import read_target, training_target
 from tsil.tasks import make_environment
 
@@ -76,6 +76,7 @@ def _check(asked: Arguments) -> None:
         raise ValueError(f"--configurations is {asked.configurations}: it must be from 1 to 100")
     if not asked.policy:
         raise ValueError("--policy needs a name: best, last, early or a number of steps")
+    at_least("seed", asked.seed, 0)
     if not 0.01 <= asked.speed <= 10:
         raise ValueError(f"--speed is {asked.speed:g}: it must be from 0.01 to 10")
     if not 160 <= asked.width <= 7680:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -195,6 +196,8 @@ def _train(
     from tsil.runs.watchers.console import ConsoleWatcher, amount
     from tsil.runs.watchers.tensorboard import TensorBoardWatcher
 
+    if wandb:
+        import_module("wandb")  # missing, it is missed before there is a directory
     environment = make_environment(task, configuration.environments, setup.threads, setup.device)
     try:
         run = Run(environment, configuration, setup, directory)

@@ -16,7 +16,7 @@ from typing import IO, Any
 import torch
 
 from tsil.method.configuration import Configuration, flatten
-from tsil.runs.files import read_json, write_bytes, write_json
+from tsil.runs.files import named, read_json, write_bytes, write_json
 
 EXPLANATION = """\
 # A training run of tsil
@@ -60,6 +60,9 @@ class Setup:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ValueError(f"{name} is {value!r}: it must be a whole number, {least} or more")
+        for name, value in (("task", self.task or ""), ("device", self.device)):
+            if not isinstance(value, str):
+                raise ValueError(f"{name} is {value!r}: it must be a name")
         if self.device.partition(":")[0] not in ("cpu", "cuda"):
             raise ValueError(f"device is {self.device!r}: it must be cpu or cuda")
 
@@ -232,7 +235,7 @@ def _version(name: str) -> str | None:
 
 
 def _append(path: Path, line: dict[str, Any]) -> None:
-    with open(path, "a") as file:
+    with named(path), open(path, "a") as file:
         file.write(json.dumps(_finite(line)) + "\n")
 
 

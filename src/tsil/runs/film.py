@@ -16,6 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from tsil.method.environment import Environment
 from tsil.method.policy import Policy
+from tsil.runs.files import named
 
 Frame = NDArray[np.uint8]
 """(height, width, 3)."""
@@ -97,6 +98,15 @@ def film(
     if not isinstance(environment, Filmable):
         raise ValueError(f"{type(environment).__name__} cannot be filmed: it has no render method")
     layout = Layout(len(actors), environment.num_environments, width)
+    environment.reset(seed)
+    try:
+        environment.render(0, *layout.tile)
+    except Exception as error:  # a missing OpenGL shows in many ways, and none says what to do
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise OSError(
+            f"no OpenGL to draw with ({reason}): on Debian and Ubuntu, apt install libegl1 "
+            "libgl1-mesa-dri, or libosmesa6 and set MUJOCO_GL=osmesa"
+        ) from None
     takes = [list(_take(environment, actor, layout, seed)) for actor in actors]
     return layout, _composed(takes, actors, layout, hold)
 
@@ -178,7 +188,8 @@ def write_film(path: Path, frames: Iterator[Frame], size: tuple[int, int], rate:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix.lower()}")
     try:
-        writer(temporary, frames, size, rate)
+        with named(path):
+            writer(temporary, frames, size, rate)
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""What runs say: figures, tables, one page."""
