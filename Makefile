@@ -28,7 +28,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "Python's venv module is missing: on Debian and Ubuntu, apt install python3-venv" >&2; exit 1; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@echo "Installing tsil and what it needs into $(VENV) …"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$(EXTRAS)]' || { echo "pip could not install everything: its own message above says what (a network is needed this first time)" >&2; exit 1; }
+	@$(BIN)/pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$(EXTRAS)]' || { echo "pip could not install everything: its own message above says what (a network is needed this first time)" >&2; exit 1; }
 	@touch $@
 
 test: setup

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tsil.analysis.style import Ink, inks
 from tsil.method.configuration import Configuration, flatten
-from tsil.method.methods import method_named
+from tsil.method.methods import METHODS, method_named
 from tsil.runs.directory import RunDirectory, Setup
 from tsil.runs.files import read_json
 
@@ -121,6 +121,10 @@ def read_report(paths: Sequence[Path], title: str | None = None) -> Report:
     ink = inks(labels)
     key = {label: f"ink{number}" for number, (label, _) in enumerate(labels)}
     tasks: dict[str, list[Group]] = {}
+    order = list(METHODS)
+    labelled = dict(
+        sorted(labelled.items(), key=lambda item: order.index(item[1][0].configuration.method))
+    )
     for (task, label), found in labelled.items():
         method = found[0].configuration.method
         tasks.setdefault(task, []).append(Group(label, key[label], method, ink[label], found))
@@ -139,28 +143,24 @@ def _number(value: Any, part: int | None) -> float:
 
 
 def shared_steps(runs: Sequence[RunData]) -> Curve:
-    """Steps at which curves of several runs are compared: as far as all of them got."""
+    """Steps at which curves of several runs are compared: as far as all of them got, and no
+    finer than their iterations."""
     end = min(float(run.steps[-1]) for run in runs)
-    return np.linspace(0.0, end, POINTS + 1)[1:]
+    reached = min(int((run.steps <= end).sum()) for run in runs)
+    return np.linspace(0.0, end, min(POINTS, reached) + 1)[1:]
 
 
 def resampled(run: RunData, values: Curve, steps: Curve) -> Curve:
-    """Means of ``values`` between one entry of ``steps`` and the next; NaN where there are none.
+    """Means of ``values`` between one entry of ``steps`` and the next.
 
     Where a metric has no value in a stretch (no success, no completion time), there is a gap.
     """
-    bins = np.searchsorted(steps, run.steps - 1e-9)
+    bins = np.searchsorted(steps, run.steps - 0.5)
     found = np.isfinite(values) & (bins < len(steps))
     sums = np.bincount(bins[found], values[found], len(steps))
     counts = np.bincount(bins[found], minlength=len(steps))
     with np.errstate(invalid="ignore"):
-        means = sums / counts
-    if len(run.lines) >= len(steps):
-        return means
-    known = np.isfinite(values)
-    if known.sum() < 2:
-        return means
-    return np.interp(steps, run.steps[known], values[known], left=math.nan)
+        return sums / counts
 
 
 def mean_and_sem(curves: Sequence[Curve]) -> tuple[Curve, Curve]:

@@ -50,53 +50,21 @@ def heading(report: Report) -> str:
 
 
 def headline(report: Report) -> str:
-    """The numbers that people quote, of each group."""
-    parts = []
+    """The numbers that people quote: as cards for one group, as a table for several."""
+    if len(report.groups) == 1:
+        facts = _facts(report.groups[0])
+        return f'<div class="cards">{"".join(_card(*fact) for fact in facts)}</div>'
+    rows = []
     for task, groups in report.tasks.items():
         for group in groups:
+            cells = [
+                f"<b>{escape(value)}</b><br><small>{escape(note)}</small>"
+                for _, value, note in _facts(group)
+            ]
             title = group.label if len(report.tasks) == 1 else f"{group.label} on {task}"
-            cards = "".join(_cards(group))
-            alone = len(report.groups) == 1
-            parts.append(
-                ("" if alone else f"<h3>{_dot(group)}{escape(title)}</h3>")
-                + f'<div class="cards">{cards}</div>'
-            )
-    return "".join(parts)
-
-
-def _cards(group: Group) -> list[str]:
-    runs = group.runs
-    judged = [line for run in runs if (line := _headline_evaluation(run)) is not None]
-    cards = []
-    if judged:
-        rate = fmean(line["success_rate"] for line in judged)
-        trials = sum(int(line["trials"]) for line in judged)
-        if len(judged) == 1:
-            low, high = judged[0]["success_interval"]
-            note = f"95 % interval {low:.1%} to {high:.1%}"
-        else:
-            note = f"mean of {len(judged)} seeds, ± {stdev(_of(judged, 'success_rate')):.1%}"
-        cards.append(
-            _card("Success, fresh configurations", f"{rate:.1%}", f"{note}; {trials} trials")
-        )
-        times = [t for line in judged if (t := line["completion_time"]) is not None]
-        if times:
-            cards.append(_card("Completion time", f"{fmean(times):.2f} s", "of successful trials"))
-    else:
-        rate = fmean(run.last("success_rate") for run in runs)
-        cards.append(
-            _card("Success in training", f"{rate:.1%}", "not evaluated yet: run tsil eval")
-        )
-    reached = [steps_to(run, 0.8) for run in runs]
-    got = [steps for steps in reached if steps is not None]
-    note = f"{len(got)} of {len(runs)} runs got there" if len(runs) > 1 else "in training"
-    cards.append(
-        _card("Steps to 80 % success", _amount(fmean(got)) if got else "not reached", note)
-    )
-    steps, spent = (fmean(run.last(name) for run in runs) for name in ("steps", "seconds"))
-    speed = f"{_amount(steps / spent)} steps/s" if spent > 0 else ""
-    cards.append(_card("Training time", clock(spent), f"{_amount(steps)} steps, {speed}"))
-    return cards
+            rows.append([f"{_dot(group)}{escape(title)}", *cells])
+    names = [name for name, _, _ in _facts(report.groups[0])]
+    return _table(("Method", *names), rows, "lead")
 
 
 def _card(name: str, value: str, note: str) -> str:
@@ -104,6 +72,48 @@ def _card(name: str, value: str, note: str) -> str:
         f"<div class='card'><i>{escape(name)}</i><b>{escape(value)}</b>"
         f"<span>{escape(note)}</span></div>"
     )
+
+
+def _facts(group: Group) -> list[tuple[str, str, str]]:
+    """Name, value and explanation of each number."""
+    runs = group.runs
+    judged = [line for run in runs if (line := _headline_evaluation(run)) is not None]
+    return [_success(judged), _completion(judged), _sample_efficiency(runs), _duration(runs)]
+
+
+def _success(judged: Sequence[dict[str, Any]]) -> tuple[str, str, str]:
+    name = "Success, fresh configurations"
+    if not judged:
+        return name, "–", "not evaluated yet: run tsil eval"
+    rates = _of(judged, "success_rate")
+    trials = sum(int(line["trials"]) for line in judged)
+    if len(judged) == 1:
+        note = f"95 % interval {_interval(judged[0]['success_interval'], '{:.1%}')}"
+    else:
+        note = f"± {stdev(rates):.1%} over {len(judged)} seeds"
+    return name, f"{fmean(rates):.1%}", f"{note}; {trials} trials"
+
+
+def _completion(judged: Sequence[dict[str, Any]]) -> tuple[str, str, str]:
+    times = _of(judged, "completion_time")
+    return (
+        "Completion time",
+        f"{fmean(times):.2f} s" if times else "–",
+        "of successful trials" if times or not judged else "no trial succeeded",
+    )
+
+
+def _sample_efficiency(runs: Sequence[RunData]) -> tuple[str, str, str]:
+    reached = [steps for run in runs if (steps := steps_to(run, 0.8)) is not None]
+    note = f"{len(reached)} of {len(runs)} runs got there" if len(runs) > 1 else "in training"
+    value = _amount(fmean(reached)) if reached else "not reached"
+    return "Steps to 80 % success", value, note
+
+
+def _duration(runs: Sequence[RunData]) -> tuple[str, str, str]:
+    steps, spent = (fmean(run.last(name) for run in runs) for name in ("steps", "seconds"))
+    speed = f", {_amount(steps / spent)} steps/s" if spent > 0 else ""
+    return "Training time", clock(spent), f"{_amount(steps)} steps{speed}"
 
 
 def _headline_evaluation(run: RunData) -> dict[str, Any] | None:
@@ -164,17 +174,13 @@ def _explanation(report: Report) -> str:
     return f'<p class="soft">Point at a chart for its numbers.{band}</p>'
 
 
-def _line(group: Group, steps: Curve, name: str, part: int | None = None) -> Line:
-    mean, sem = mean_and_sem([resampled(run, run.column(name, part), steps) for run in group.runs])
-    band = len(group.runs) > 1
-    return Line(
-        group.label,
-        group.key,
-        mean,
-        mean - sem if band else None,
-        mean + sem if band else None,
-        group.ink.dash,
+def _line(group: Group, steps: Curve, values: Sequence[Curve]) -> Line:
+    """The mean over seeds of ``values``, one curve a run, with its standard error."""
+    mean, sem = mean_and_sem(
+        [resampled(run, curve, steps) for run, curve in zip(group.runs, values, strict=True)]
     )
+    low, high = (mean - sem, mean + sem) if len(values) > 1 else (None, None)
+    return Line(group.label, group.key, mean, low, high, group.ink.dash)
 
 
 def _over_steps(
@@ -186,7 +192,7 @@ def _over_steps(
     axis: Axis,
     small: bool = False,
 ) -> Chart:
-    lines = [_line(group, steps, name) for group in groups]
+    lines = [_line(g, steps, [run.column(name) for run in g.runs]) for g in groups]
     return Chart(title, note, steps, lines, axis, small)
 
 
@@ -214,22 +220,10 @@ def _memory(groups: Sequence[Group], steps: Curve) -> Chart:
     """Share of the memory's places that hold a fast success."""
     lines = []
     for group in groups:
-        shares = []
-        for run in group.runs:
-            room = run.configuration.environments * run.configuration.imitation.k
-            shares.append(resampled(run, run.column("memory_successes") / room, steps))
-        mean, sem = mean_and_sem(shares)
-        several = len(shares) > 1
-        lines.append(
-            Line(
-                group.label,
-                group.key,
-                mean,
-                mean - sem if several else None,
-                mean + sem if several else None,
-                group.ink.dash,
-            )
-        )
+        settings = group.runs[0].configuration
+        room = settings.environments * settings.imitation.k
+        stored = [run.column("memory_successes") / room for run in group.runs]
+        lines.append(_line(group, steps, stored))
     return Chart(
         "Memory B(φ)",
         "share of its places that hold a success",
@@ -486,16 +480,20 @@ def particulars(report: Report) -> str:
 # ------------------------------------------------------------------------------------ parts
 
 
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
     """A table of cells that are HTML already."""
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    wide = " class=wide" * (len(names) == 2)
     body = "".join(
         "<tr>"
-        + "".join(f"<td{' class=wide' * (len(names) == 2)}>{cell}</td>" for cell in row)
+        + "".join(
+            f'<td{wide} data-name="{escape(name)}">{cell}</td>'
+            for name, cell in zip(names, row, strict=True)
+        )
         + "</tr>"
         for row in rows
     )
-    return f'<div class="table"><table><tr>{head}</tr>{body}</table></div>'
+    return f'<div class="table {kind}"><table><tr>{head}</tr>{body}</table></div>'
 
 
 def _dot(group: Group) -> str:
@@ -503,8 +501,8 @@ def _dot(group: Group) -> str:
 
 
 def _amount(value: float) -> str:
-    digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
-    return short(round(value, digits - 0) if value < 1000 else float(f"{value:.3g}"))
+    """1234567 as 1.23M."""
+    return short(float(f"{value:.3g}"))
 
 
 def _value(value: object, pattern: str) -> str:
