@@ -53,6 +53,11 @@ def offset(points: Tensor, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Te
     return points + points.new_tensor((x, y, z))
 
 
+def at_height(points: Tensor, z: float) -> Tensor:
+    """Points (n, 3) put to a height in metres."""
+    return torch.cat((points[:, :2], torch.full_like(points[:, 2:], z)), dim=1)
+
+
 def apart(a: Tensor, b: Tensor) -> Tensor:
     """Horizontal distances (n,) in metres of points (n, 3)."""
     distances: Tensor = torch.linalg.vector_norm((a - b)[:, :2], dim=1)
