@@ -86,7 +86,7 @@ def _success(judged: Sequence[dict[str, Any]]) -> tuple[str, str, str]:
     if not judged:
         return name, "–", "not evaluated yet: run tsil eval"
     rates = _of(judged, "success_rate")
-    trials = sum(int(line["trials"]) for line in judged)
+    trials = round(sum(_of(judged, "trials")))
     if len(judged) == 1:
         note = f"95 % interval {_interval(judged[0]['success_interval'], '{:.1%}')}"
     else:
