@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tsil.mt15.state import State
+from tsil.mt15.state import State, openness
 
 OPEN, CLOSE = -1.0, 1.0
 """Gripper commands."""
@@ -62,3 +62,12 @@ def apart(a: Tensor, b: Tensor) -> Tensor:
     """Horizontal distances (n,) in metres of points (n, 3)."""
     distances: Tensor = torch.linalg.vector_norm((a - b)[:, :2], dim=1)
     return distances
+
+
+def held(state: State, point: Tensor, width: float) -> Tensor:
+    """Whether (n,) the pads have closed on something ``width`` metres wide along y.
+
+    ``point``, (n, 3) metres, is where it is to be held; it must be at the fingertips.
+    """
+    near: Tensor = torch.linalg.vector_norm(point - state.tcp, dim=1) < 0.03
+    return near & (state.openness < openness(state.openness.new_tensor(width + 0.002)))
