@@ -1,0 +1,56 @@
+"""hand-insert: put a cube into a hole in the table."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from tsil.mt15.placement import PLACEMENTS
+from tsil.mt15.rewards import hand_insert as rewards
+from tsil.mt15.scripted import CLOSE, OPEN, Stage, apart, follow, held, offset
+from tsil.mt15.state import State
+from tsil.mt15.task import Arrangement, Task
+
+REST = 0.07
+"""Height of the cube's centre on the board, metres."""
+WIDTH = 0.04
+"""Of the cube, metres."""
+GRIP = 0.033
+"""Height of the hand above the centre of a cube that it takes, metres."""
+CARRY = 0.1
+"""Height of the cube's centre on the way, metres."""
+
+
+def arrange(cube: Tensor, hole: Tensor) -> Arrangement:
+    """The cube is drawn on the board, the target in the hole."""
+    on_board = cube.clone()
+    on_board[:, 2] = REST
+    return Arrangement(target=hole, bodies={"cube": on_board})
+
+
+def script(state: State) -> Tensor:
+    """Take the cube from above, carry it over the hole, lower it."""
+    cube, hand = state.object, state.hand
+    holding = held(state, cube, WIDTH)
+    above_hole = state.target.clone()
+    above_hole[:, 2] = CARRY + GRIP
+    return follow(
+        state,
+        Stage(
+            offset(state.target, z=GRIP), CLOSE, when=holding & (apart(cube, state.target) < 0.02)
+        ),
+        Stage(above_hole, CLOSE, when=holding),
+        Stage(offset(cube, z=0.1), OPEN, when=apart(hand, cube) > 0.02),
+        Stage(offset(cube, z=GRIP), OPEN, when=hand[:, 2] > cube[:, 2] + GRIP + 0.012),
+        Stage(offset(cube, z=GRIP), CLOSE),
+    )
+
+
+TASK = Task(
+    name="hand-insert",
+    number=22,
+    scene="hand_insert.xml",
+    placement=PLACEMENTS["hand-insert"],
+    arrange=arrange,
+    outcome=rewards.reward,
+    script=script,
+)
