@@ -40,15 +40,15 @@ class PracticeSettings:
     """Metres from the origin, along each axis, within which the hand is kept."""
     goal_spread: float = 0.1
     """Metres from the origin, along each axis, within which goals are drawn."""
-    goal_radius: float = 0.02
+    goal_radius: float = 0.03
     """Metres from the goal within which the hand has arrived."""
     start_distance: tuple[float, float] = (0.25, 0.40)
     """Metres from the goal at which the hand starts, drawn uniformly, in any direction."""
-    staging_distance: tuple[float, float] = (0.16, 0.18)
+    staging_distance: tuple[float, float] = (0.13, 0.14)
     """Metres from the goal at which the staging area has its centre, drawn uniformly."""
     staging_bearing: tuple[float, float] = (math.radians(55), math.radians(85))
     """Angle at the goal between start and staging area, drawn uniformly, to either side."""
-    staging_radius: float = 0.12
+    staging_radius: float = 0.11
     """Metres from its centre at which the staging area pays half."""
     staging_edge: float = 0.02
     """Metres over which its pay fades: the scale of the logistic function."""
