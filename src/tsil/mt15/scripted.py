@@ -71,3 +71,17 @@ def held(state: State, point: Tensor, width: float) -> Tensor:
     """
     near: Tensor = torch.linalg.vector_norm(point - state.tcp, dim=1) < 0.03
     return near & (state.openness < openness(state.openness.new_tensor(width + 0.002)))
+
+
+def take(state: State, point: Tensor, grip: float, above: float = 0.1) -> tuple[Stage, ...]:
+    """Stages that take what is at ``point``, (n, 3) metres, from above.
+
+    ``grip`` is the height (metres) of the hand above it when the pads close, ``above`` the height
+    from which the hand comes down, slowly enough not to overshoot.
+    """
+    hand, ready = state.hand, offset(point, z=grip)
+    return (
+        Stage(offset(point, z=above), OPEN, when=apart(hand, point) > 0.02),
+        Stage(ready, OPEN, when=hand[:, 2] > ready[:, 2] + 0.01, speed=0.6, gain=15.0),
+        Stage(ready, CLOSE, speed=0.6, gain=15.0),
+    )
