@@ -6,7 +6,7 @@ from torch import Tensor
 
 from tsil.mt15.placement import PLACEMENTS
 from tsil.mt15.rewards import hand_insert as rewards
-from tsil.mt15.scripted import CLOSE, OPEN, Stage, apart, follow, held, offset
+from tsil.mt15.scripted import CLOSE, Stage, apart, at_height, follow, held, offset, take
 from tsil.mt15.state import State
 from tsil.mt15.task import Arrangement, Task
 
@@ -22,26 +22,20 @@ CARRY = 0.1
 
 def arrange(cube: Tensor, hole: Tensor) -> Arrangement:
     """The cube is drawn on the board, the target in the hole."""
-    on_board = cube.clone()
-    on_board[:, 2] = REST
-    return Arrangement(target=hole, bodies={"cube": on_board})
+    return Arrangement(target=hole, bodies={"cube": at_height(cube, REST)})
 
 
 def script(state: State) -> Tensor:
     """Take the cube from above, carry it over the hole, lower it."""
-    cube, hand = state.object, state.hand
+    cube = state.object
     holding = held(state, cube, WIDTH)
-    above_hole = state.target.clone()
-    above_hole[:, 2] = CARRY + GRIP
     return follow(
         state,
         Stage(
             offset(state.target, z=GRIP), CLOSE, when=holding & (apart(cube, state.target) < 0.02)
         ),
-        Stage(above_hole, CLOSE, when=holding),
-        Stage(offset(cube, z=0.1), OPEN, when=apart(hand, cube) > 0.02),
-        Stage(offset(cube, z=GRIP), OPEN, when=hand[:, 2] > cube[:, 2] + GRIP + 0.012),
-        Stage(offset(cube, z=GRIP), CLOSE),
+        Stage(at_height(state.target, CARRY + GRIP), CLOSE, when=holding),
+        *take(state, cube, GRIP),
     )
 
 
