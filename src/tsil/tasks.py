@@ -53,7 +53,7 @@ TASKS: dict[str, TaskFacts] = {
         TaskFacts(3, "box-close", "lid, box", "lid within 8 cm of its place on the box"),
         TaskFacts(14, "door-lock", "door", "lock turned down to within 2 cm"),
         TaskFacts(18, "drawer-open", "drawer", "handle within 3 cm of 20 cm pulled out"),
-        TaskFacts(21, "hammer", "hammer", "nail in by more than 9 cm, hammer held"),
+        TaskFacts(21, "hammer", "hammer", "nail driven in by more than 9 cm"),
         TaskFacts(22, "hand-insert", "object, hole", "object within 5 cm of the hole's floor"),
         TaskFacts(27, "lever-pull", "lever", "lever within 7.5° of upright"),
         TaskFacts(28, "peg-insert-side", "peg, box", "peg's head within 7 cm of the hole"),
