@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import mujoco
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tsil.method.environment import Step
@@ -16,6 +20,9 @@ from tsil.mt15.start import start_posture
 from tsil.mt15.state import Initial, State
 from tsil.mt15.task import CONFIGURATION, Arrangement, Task, draw
 from tsil.mt15.threads import one_thread
+
+if TYPE_CHECKING:
+    from tsil.mt15.render import Renderer
 
 HORIZON = 150
 INTERVAL = 1 / 60
@@ -69,6 +76,7 @@ class MT15Environment:
         self._diverged = torch.zeros((), dtype=torch.int64, device=device)
         self._action = torch.zeros(n, self.action_size, device=device)
         self._state = self._state_views()
+        self._renderer: Renderer | None = None
 
     # The environment contract.
 
@@ -168,7 +176,19 @@ class MT15Environment:
         """``diverged``: episodes that ended because the physics broke down."""
         return {"diverged": int(self._diverged)}
 
+    def render(self, world: int, width: int, height: int) -> NDArray[np.uint8]:
+        """A picture of one world as it is now, (height, width, 3); needs no screen."""
+        if self._renderer is None:
+            from tsil.mt15.render import Renderer
+
+            self._renderer = Renderer(self)
+        return self._renderer.render(world, width, height)
+
     def close(self) -> None:
+        """Give back threads, and the drawing context if there is one."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
         self.engine.close()
 
     # What scripted policies and recordings look at.
