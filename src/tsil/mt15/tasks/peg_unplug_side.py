@@ -6,7 +6,7 @@ from torch import Tensor
 
 from tsil.mt15.placement import PLACEMENTS
 from tsil.mt15.rewards import peg_unplug_side as rewards
-from tsil.mt15.scripted import CLOSE, OPEN, Stage, apart, follow, held, offset
+from tsil.mt15.scripted import CLOSE, Stage, follow, held, offset, take
 from tsil.mt15.state import State
 from tsil.mt15.task import Arrangement, Task
 
@@ -16,8 +16,8 @@ TARGET = (0.194, 0.0, 0.131)
 """From the foot of the wall, metres."""
 WIDTH = 0.05
 """Of the plug's grip, metres."""
-HAND_ABOVE = 0.042
-"""From the middle of the grip to the hand that holds it, metres."""
+GRIP = 0.042
+"""Height of the hand above the middle of the grip that it takes, metres."""
 
 
 def arrange(wall: Tensor, _: Tensor) -> Arrangement:
@@ -29,13 +29,11 @@ def arrange(wall: Tensor, _: Tensor) -> Arrangement:
 
 def script(state: State) -> Tensor:
     """Take the grip from above; pull."""
-    grip = offset(state.object, z=HAND_ABOVE)
+    plug = state.object
     return follow(
         state,
-        Stage(offset(state.target, z=HAND_ABOVE), CLOSE, when=held(state, state.object, WIDTH)),
-        Stage(offset(grip, z=0.05), OPEN, when=apart(state.hand, grip) > 0.015),
-        Stage(grip, OPEN, when=state.hand[:, 2] > grip[:, 2] + 0.008, gain=15),
-        Stage(grip, CLOSE, gain=15),
+        Stage(offset(state.target, z=GRIP), CLOSE, when=held(state, plug, WIDTH)),
+        *take(state, plug, GRIP),
     )
 
 
