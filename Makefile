@@ -50,7 +50,7 @@ demo: setup
 	$(BIN)/tsil report "$$out" --out "$$out/report.html"
 
 docs: setup
-	$(BIN)/python docs/configuration.py
+	$(BIN)/python -m tsil.cli.reference docs/configuration.md
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

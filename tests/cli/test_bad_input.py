@@ -14,6 +14,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from tsil.cli import main
 from tsil.runs.directory import RunDirectory
 from tsil.runs.files import read_tensors, write_tensors
 
@@ -70,6 +71,7 @@ WORDS = [
     (("eval", "{run}", "--policy", "beste"), "has no policy 'beste': there are"),
     (("eval", "{run}", "--seed", "x"), "'x' is not a whole number"),
     (("eval", "{run}", "--seed", "-2"), "--seed is -2"),
+    (("play", "{run}"), "opens no window: give --video"),
     (("play", "{run}", "--video", "film.avi"), "must end in .mp4 or .gif"),
     (("play", "{run}", "--video", "a.mp4", "--configurations", "0"), "--configurations is 0"),
     (("play", "{run}", "--video", "a.mp4", "--speed", "0"), "--speed is 0"),
@@ -303,16 +305,32 @@ def test_corrupted_settings(
 # ------------------------------------------------------------------------- missing libraries
 
 
-def test_no_gl_library(tsil: Command, run_copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tsil.environments.practice import PracticeEnvironment
+@pytest.fixture(scope="module")
+def drawer_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of a task that is drawn with OpenGL."""
+    path = tmp_path_factory.mktemp("drawer") / "run"
+    words = (
+        *("train", "drawer-open", "--envs", "4", "--rollout", "8", "--steps", "32"),
+        *("--network.hidden", "8", "--threads", "1", "--out", str(path)),
+    )
+    assert main(words) == 0
+    return path
 
-    def render(*_: object) -> None:
-        raise ImportError("Cannot initialize a EGL device display")
 
-    monkeypatch.setattr(PracticeEnvironment, "render", render)
-    answer = tsil("play", run_copy, "--video", run_copy / "film.mp4")
-    refused(answer, "no OpenGL", code=1)
-    assert not (run_copy / "film.mp4").exists()
+def test_no_gl_library(
+    tsil: Command, drawer_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MUJOCO_GL", raising=False)
+    monkeypatch.setattr("tsil.mt15.graphics._library", lambda *_: None)
+    answer = tsil("play", drawer_run, "--video", "film.mp4", "--configurations", "1")
+    refused(answer, "no OpenGL to draw with", code=1)
+    assert listing(tmp_path) == set()
+
+
+def test_no_screen(tsil: Command, drawer_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    refused(tsil("play", drawer_run), "no screen", code=1)
 
 
 def test_no_onnx(tsil: Command, run_copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:

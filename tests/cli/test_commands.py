@@ -207,12 +207,6 @@ def test_a_film_as_gif(tsil: Command, run_copy: Path, tmp_path: Path) -> None:
         assert len(np.unique(np.asarray(film.convert("RGB")).reshape(-1, 3), axis=0)) > 5
 
 
-def test_without_a_window_play_says_what_to_do(tsil: Command, run_copy: Path) -> None:
-    code, _, err = tsil("play", run_copy)
-    assert code == 1
-    assert "--video" in err
-
-
 # ---------------------------------------------------------------------------------- export
 
 

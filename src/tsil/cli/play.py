@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +14,7 @@ from tyro.conf import Positional, arg
 from tsil.cli import threads as cores
 from tsil.cli.arguments import at_least, parse
 from tsil.cli.evaluate import read_target, training_target
-from tsil.tasks import make_environment
+from tsil.tasks import TASKS, make_environment
 
 if TYPE_CHECKING:
     from tsil.method.environment import Environment
@@ -54,12 +55,10 @@ def run(arguments: list[str]) -> int:
     """Play."""
     asked = parse(Arguments, "play", arguments)
     _check(asked)
-    if asked.video is not None and "DISPLAY" not in os.environ:
-        os.environ.setdefault("MUJOCO_GL", "egl")  # before MuJoCo is imported
     threads = cores.use(asked.threads)
     task, actors = _actors(asked)
     if asked.video is None:
-        return _window(task, actors[0], asked.seed, asked.speed)
+        return _window(task, actors[0], asked.seed, asked.speed, threads)
     environment = make_environment(task, asked.configurations, threads)
     try:
         _record(environment, actors, asked, asked.video)
@@ -113,7 +112,36 @@ def _record(environment: Environment, actors: list[Actor], asked: Arguments, vid
     write_film(video, frames, layout.size, rate)
 
 
-def _window(task: str, actor: Actor, seed: int, speed: float) -> int:
-    """Open the simulator's own viewer."""
-    print(f"tsil: task {task!r} opens no window: give --video FILE.mp4 to film it", file=sys.stderr)
-    return 1
+def _window(task: str, actor: Actor, seed: int, speed: float, threads: int) -> int:
+    """Show one world in the simulator's own viewer, one configuration after the other."""
+    if TASKS[task].number is None:
+        raise ValueError(f"task {task!r} opens no window: give --video FILE.mp4 to film it")
+    if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys():
+        raise OSError("there is no screen to open a window on: give --video FILE.mp4 to film it")
+    import torch
+    from mujoco import viewer
+
+    from tsil.mt15 import MT15Environment
+    from tsil.mt15.render import WorldView
+
+    environment = make_environment(task, 1, threads)
+    assert isinstance(environment, MT15Environment)
+    view = WorldView(environment)
+    goal = torch.full((1,), actor.target)
+    observation, elapsed = environment.reset(seed), 0
+    with viewer.launch_passive(view.model, view.data) as window:
+        while window.is_running():
+            began = time.monotonic()
+            now = torch.full((1,), elapsed * environment.interval)
+            step = environment.step(actor.policy.act(observation, now, goal))
+            observation, elapsed = step.observation, elapsed + 1
+            if bool(step.success | step.timeout):
+                words = "done" if bool(step.success) else "not done"
+                print(f"{words} after {elapsed * environment.interval:.2f} s")
+                seed += 1
+                observation, elapsed = environment.reset(seed), 0
+            view.take(0)
+            window.sync()
+            time.sleep(max(0.0, environment.interval / speed - (time.monotonic() - began)))
+    environment.close()
+    return 0

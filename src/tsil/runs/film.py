@@ -34,7 +34,7 @@ class Filmable(Protocol):
     """An environment that can be looked at."""
 
     def render(self, world: int, width: int, height: int) -> Frame:
-        """A picture of one world: (height, width, 3) uint8."""
+        """A picture of one world, (height, width, 3) uint8; an OSError says what is missing."""
         ...
 
 
@@ -98,15 +98,6 @@ def film(
     if not isinstance(environment, Filmable):
         raise ValueError(f"{type(environment).__name__} cannot be filmed: it has no render method")
     layout = Layout(len(actors), environment.num_environments, width)
-    environment.reset(seed)
-    try:
-        environment.render(0, *layout.tile)
-    except Exception as error:  # a missing OpenGL shows in many ways, and none says what to do
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise OSError(
-            f"no OpenGL to draw with ({reason}): on Debian and Ubuntu, apt install libegl1 "
-            "libgl1-mesa-dri, or libosmesa6 and set MUJOCO_GL=osmesa"
-        ) from None
     takes = [list(_take(environment, actor, layout, seed)) for actor in actors]
     return layout, _composed(takes, actors, layout, hold)
 

@@ -82,6 +82,10 @@ class Timed:
     def close(self) -> None:
         self.inner.close()
 
+    def __getattr__(self, name: str) -> Any:
+        """What an environment offers beyond the contract."""
+        return getattr(self.__dict__["inner"], name)
+
 
 class Run:
     """A learner with a directory.
