@@ -16,7 +16,7 @@ PLATFORM_DEVICE = 0x313F
 """EGL_PLATFORM_DEVICE_EXT: a display that is a device, not a screen."""
 MOST_DEVICES = 16
 MISSING = (
-    "no OpenGL to draw with: on Debian and Ubuntu, apt-get install libegl1 libgl1 libgl1-mesa-dri "
+    "no OpenGL to draw with: on Debian and Ubuntu, apt-get install libegl1 libgl1-mesa-dri "
     "(or libosmesa6)"
 )
 
@@ -58,8 +58,7 @@ def _has_egl_device() -> bool:
     be asked for OSMesa afterwards.
     """
     egl = _library("libEGL.so.1", "libEGL.so")
-    # MuJoCo's drawing also needs desktop OpenGL's entry points.
-    if egl is None or _library("libOpenGL.so.0", "libGL.so.1") is None:
+    if egl is None:
         return False
     find = egl.eglGetProcAddress
     find.restype, find.argtypes = ctypes.c_void_p, (ctypes.c_char_p,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -86,6 +87,7 @@ class Renderer:
         self._size = (0, 0)
         self._gl: Any = None
         self._context: Any = None
+        self._free = weakref.finalize(self, lambda: None)
 
     def render(self, world: int, width: int, height: int) -> NDArray[np.uint8]:
         """A picture of ``world`` as it is now, (height, width, 3)."""
@@ -110,13 +112,10 @@ class Renderer:
         return np.ascontiguousarray(picture[::-1])  # OpenGL counts rows from below
 
     def close(self) -> None:
-        """Give back the context."""
-        if self._gl is not None:
-            self._gl.make_current()
-            self._context.free()
-            self._gl.free()
-            self._gl = self._context = None
-            self._size = (0, 0)
+        """Give back the context; the next picture makes another."""
+        self._free()
+        self._gl = self._context = None
+        self._size = (0, 0)
 
     def _resize(self, width: int, height: int) -> None:
         """Have a buffer of exactly that size: smoothing costs by the buffer, not by the picture."""
@@ -134,6 +133,8 @@ class Renderer:
         self._gl = offscreen_context(width, height)
         self._context = mujoco.MjrContext(self._view.model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        # Drivers want this done before Python's own end, also by who forgets to close.
+        self._free = weakref.finalize(self, _free, self._gl, self._context)
         self._size = (width, height)
 
     def _refine(self, width: int, height: int) -> None:
@@ -143,3 +144,12 @@ class Renderer:
         visual.quality.shadowsize = min(max(2 ** round(math.log2(4 * width)), 512), 4096)
         visual.quality.numslices = min(max(width // 20, 16), 40)
         visual.quality.numstacks = visual.quality.numslices // 2
+
+
+def _free(gl: Any, context: Any) -> None:
+    try:
+        gl.make_current()
+    except Exception:  # at Python's end the driver may have gone first, and all of this with it
+        return
+    context.free()
+    gl.free()
