@@ -22,6 +22,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.linalg import vector_norm
 
 from tsil.method.environment import Step
 
@@ -156,8 +157,8 @@ class PracticeEnvironment:
     def _observe(self, hand: Tensor) -> Tensor:
         """Observation, (n, 8), of ``hand``, (n, 2)."""
         to_goal, to_staging = self.goal - hand, self.staging - hand
-        lengths = torch.stack((to_goal, to_staging), dim=1).norm(dim=2)
-        return torch.cat((hand, to_goal, to_staging, lengths), dim=1)
+        lengths = (vector_norm(to, dim=1, keepdim=True) for to in (to_goal, to_staging))
+        return torch.cat((hand, to_goal, to_staging, *lengths), dim=1)
 
     def state(self) -> dict[str, Tensor]:
         """Copies of the five tensors that are the worlds."""
