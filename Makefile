@@ -45,7 +45,7 @@ demo: setup
 	echo; echo "How good is it on configurations it has never seen?"; \
 	$(BIN)/tsil eval "$$out" --trials $(TRIALS); \
 	echo; echo "An early policy beside the learned one:"; \
-	$(BIN)/tsil play "$$out" --policy early best --configurations 4 --video "$$out/videos/early-and-best.mp4" \
+	$(BIN)/tsil play "$$out" --policy early best --configurations 4 --speed 1 --video "$$out/videos/early-and-best.mp4" \
 		|| echo "(no video: the message above says what is missing; everything else works without)"; \
 	$(BIN)/tsil report "$$out" --out "$$out/report.html"
 

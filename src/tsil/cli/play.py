@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tsil.runs.film import Actor
 
 ENDINGS = (".mp4", ".gif")
+FRAMES = 30
+"""Frames per second of film, about."""
 HOLD = 1.5
 """Seconds for which a film stands still at its end."""
 
@@ -107,8 +109,10 @@ def _actors(asked: Arguments) -> tuple[str, list[Actor]]:
 def _record(environment: Environment, actors: list[Actor], asked: Arguments, video: Path) -> None:
     from tsil.runs.film import film, write_film
 
-    rate = asked.speed / environment.interval
-    layout, frames = film(environment, actors, asked.seed, round(HOLD * rate), asked.width)
+    steps = asked.speed / environment.interval  # per second of film
+    every = max(1, round(steps / FRAMES))
+    rate = steps / every
+    layout, frames = film(environment, actors, asked.seed, every, round(HOLD * rate), asked.width)
     write_film(video, frames, layout.size, rate)
 
 

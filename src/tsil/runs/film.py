@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -89,24 +90,30 @@ class Layout:
 
 
 def film(
-    environment: Environment, actors: Sequence[Actor], seed: int, hold: int, width: int = 1280
+    environment: Environment,
+    actors: Sequence[Actor],
+    seed: int,
+    every: int,
+    hold: int,
+    width: int = 1280,
 ) -> tuple[Layout, Iterator[Frame]]:
     """One episode of every world by every actor, all from the same configurations.
 
-    A world that has ended stands still until the others have, then ``hold`` frames longer.
+    There is a frame every ``every`` control steps. A world that has ended stands still until the
+    others have, then ``hold`` frames longer.
     """
     if not isinstance(environment, Filmable):
         raise ValueError(f"{type(environment).__name__} cannot be filmed: it has no render method")
     layout = Layout(len(actors), environment.num_environments, width)
-    takes = [list(_take(environment, actor, layout, seed)) for actor in actors]
+    takes = [list(_take(environment, actor, layout, seed, every)) for actor in actors]
     return layout, _composed(takes, actors, layout, hold)
 
 
 @torch.no_grad()
 def _take(
-    environment: Environment, actor: Actor, layout: Layout, seed: int
+    environment: Environment, actor: Actor, layout: Layout, seed: int, every: int
 ) -> Iterator[list[Frame]]:
-    """The tiles of every moment until all worlds have ended."""
+    """The tiles of every frame until all worlds have ended."""
     assert isinstance(environment, Filmable)
     n, device = environment.num_environments, environment.device
     observation = environment.reset(seed)
@@ -114,13 +121,14 @@ def _take(
     target = torch.full((n,), actor.target, device=device)
     ended = [""] * n
     tiles: list[Frame] = [np.zeros((0, 0, 3), np.uint8)] * n
-    while True:
-        for world in range(n):
-            if not ended[world]:
-                bare = environment.render(world, *layout.tile)
-                now = float(elapsed[world]) * environment.interval
-                tiles[world] = _labelled(bare, now, actor.target, None)
-        yield list(tiles)
+    for number in count():
+        if number % every == 0 or all(ended):
+            for world in range(n):
+                if not ended[world]:
+                    bare = environment.render(world, *layout.tile)
+                    now = float(elapsed[world]) * environment.interval
+                    tiles[world] = _labelled(bare, now, actor.target, None)
+            yield list(tiles)
         if all(ended):
             return
         action = actor.policy.act(observation, elapsed * environment.interval, target)
