@@ -49,7 +49,7 @@ def test_no_disturbance_by_default():
 
 def test_the_desk_preset_fits_a_cpu():
     desk = Configuration.preset("desk")
-    assert (desk.environments, desk.ppo.minibatch, desk.replay_batch) == (512, 4096, 4096)
+    assert (desk.environments, desk.ppo.minibatch, desk.replay_batch) == (512, 2048, 2048)
     assert 2_000_000 <= desk.steps <= 5_000_000
     # Every other constant is the paper's, but for the precision of the layers.
     changed = {"environments", "ppo.minibatch", "steps", "network.precision"}

@@ -325,7 +325,7 @@ def test_first_episodes_are_shortened_by_parts_of_the_horizon(tools):
     c = tools.configuration(environments=200, **{"ppo.minibatch": 1400})
     learner = tools.learner(c, HORIZON, [[("timeout", HORIZON)]] * 200)
     ((seed, used),) = learner.environment.reset_calls
-    assert seed == c.seed
+    assert 0 <= seed < 2**31
     assert sorted(set(used.tolist())) == list(range(HORIZON))
     learner.iterate()
     assert learner.collector.elapsed.max() < HORIZON

@@ -114,6 +114,9 @@ class Configuration:
     stagger: bool = True
     """Shorten first episodes by a random part of the horizon, so that worlds do not time out
     together."""
+    nonfinite_limit: float = 0.05
+    """Share of worlds that may give up an episode, and of gradient steps that may be left out, in
+    one iteration because a number is not finite. Beyond it training stops."""
     ppo: PPO = field(default_factory=PPO)
     imitation: Imitation = field(default_factory=Imitation)
     rewards: Rewards = field(default_factory=Rewards)
@@ -146,7 +149,7 @@ class Configuration:
             "desk": {
                 "steps": 3_000_000,
                 "environments": 512,
-                "ppo.minibatch": 4096,
+                "ppo.minibatch": 2048,
                 "network.precision": "bfloat16",
             },
         }
@@ -280,6 +283,7 @@ def _check(c: Configuration) -> None:
         number(name, 0.0)
     number("network.log_std", -20.0, 5.0)
     number("disturbances.reward_dropout", 0.0, 1.0)
+    number("nonfinite_limit", 0.0, 1.0)
     number("disturbances.clip_ratio", 0.0, 10.0, optional=True)
     number("disturbances.learning_rate", 0.0, optional=True, above=True)
     hidden = c.network.hidden

@@ -9,6 +9,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn import Parameter
 
+from tsil.method import parallel
 from tsil.method.configuration import PPO, Disturbances
 
 
@@ -57,10 +58,14 @@ class RewardDropout:
     ) -> None:
         self.probability = probability
         self.generator = generator
-        self.kept = self._draw((environments,), device)
+        self.kept = self._draw(environments, 1, device).squeeze(1)
 
-    def _draw(self, shape: tuple[int, ...], device: torch.device) -> Tensor:
-        return torch.rand(shape, generator=self.generator, device=device) >= self.probability
+    def _draw(self, worlds: int, episodes: int, device: torch.device) -> Tensor:
+        """Masks of episodes: (worlds, episodes) bool. Drawn for the worlds of all processes."""
+        everyone = torch.rand(
+            worlds * parallel.count(), episodes, generator=self.generator, device=device
+        )
+        return parallel.share(everyone) >= self.probability
 
     def mask(self, ended: Tensor) -> Tensor:
         """Which steps keep their dense reward: (T, n) bool.
@@ -68,8 +73,8 @@ class RewardDropout:
         ended: (T, n) bool. A world's mask is drawn anew after each step that ends an episode.
         """
         out = torch.empty_like(ended)
-        drawn = self._draw(tuple(ended.shape), ended.device)
+        drawn = self._draw(ended.shape[1], ended.shape[0], ended.device)
         for t in range(len(ended)):
             out[t] = self.kept
-            self.kept = torch.where(ended[t], drawn[t], self.kept)
+            self.kept = torch.where(ended[t], drawn[:, t], self.kept)
         return out

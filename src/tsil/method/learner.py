@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tsil.method import parallel
 from tsil.method.configuration import Configuration
 from tsil.method.disturbances import RewardDropout, add_gradient_noise, disturbed, gradient_rms
 from tsil.method.environment import Environment
@@ -46,6 +47,10 @@ class Record:
     """Mean D(φ), seconds."""
     target_quantiles: tuple[float, ...]
     """D(φ) at 0, 10, 25, 50, 75, 90 and 100 %, seconds."""
+    dropped: int
+    """Episodes given up so far because a number was not finite."""
+    skipped: int
+    """Gradient steps left out so far because the gradient was not finite."""
     memory_successes: int
     """Fast successes stored."""
     memory_fallback: int
@@ -66,6 +71,10 @@ class Record:
     action_std: float
 
 
+class NonFiniteError(RuntimeError):
+    """Too many numbers were not finite for training to mean anything."""
+
+
 class Learner:
     """PPO with temporal targets and efficiency-weighted self-imitation.
 
@@ -74,14 +83,7 @@ class Learner:
     """
 
     def __init__(self, environment: Environment, configuration: Configuration) -> None:
-        if environment.num_environments != configuration.environments:
-            raise ValueError(
-                f"environments is {configuration.environments}: it must be the environment's own "
-                f"number of worlds, {environment.num_environments}"
-            )
-        for name in ("horizon", "interval", "observation_size", "action_size"):
-            if (value := getattr(environment, name)) <= 0:
-                raise ValueError(f"the environment's {name} is {value!r}: it must be above 0")
+        _check_fit(environment, configuration)
         c = self.configuration = configuration
         method = self.method = c.record
         self.environment = environment
@@ -89,14 +91,18 @@ class Learner:
         n, horizon = environment.num_environments, environment.horizon
         self.longest = horizon * environment.interval  # T^max
         self.ppo = disturbed(c.ppo, c.disturbances)
-        self.generator = torch.Generator(device).manual_seed(c.seed)
+        seeds = _seeds(c.seed)
+        self.shared = torch.Generator(device).manual_seed(seeds["shared"])
+        """Chance that all processes draw alike: exploration, dropout, gradient noise."""
+        self.local = torch.Generator(device).manual_seed(seeds["local"])
+        """Chance of this process's own: minibatches and replay."""
         self.policy = Policy(
             environment.observation_size,
             environment.action_size,
             self.longest,
             method.sees_time,
             c.network,
-            c.seed,
+            seeds["policy"],
         ).to(device)
         self.optimizer = torch.optim.Adam(
             self.policy.parameters(), lr=self.ppo.learning_rate, fused=True
@@ -119,12 +125,15 @@ class Learner:
                 device,
             )
         )
-        self.dropout = RewardDropout(c.disturbances.reward_dropout, n, self.generator, device)
+        self.dropout = RewardDropout(c.disturbances.reward_dropout, n, self.shared, device)
         self.progress = Progress(n, device)
         used = None
         if c.stagger:
-            used = torch.randint(horizon, (n,), generator=self.generator, device=device)
-        self.collector = Collector(environment, c.rollout, c.seed, used)
+            everyone = (n * parallel.count(),)
+            used = parallel.share(
+                torch.randint(horizon, everyone, generator=self.shared, device=device)
+            )
+        self.collector = Collector(environment, c.rollout, seeds["worlds"], used)
 
     # ----------------------------------------------------------------------------- Algorithm 1
 
@@ -132,24 +141,27 @@ class Learner:
         """Line 2 to 11 of Algorithm 1, once."""
         c = self.configuration
         target = self.targets.seconds  # D_i(φ), what it is until the last line
-        rollout = self.collector.collect(self.policy, target, self.generator)  # T_i
+        rollout = self.collector.collect(self.policy, target, self.shared)  # T_i
         task_reward, bonus = self._rewards(rollout, target)
         if self.memory is not None:
             self.memory.update(rollout, task_reward, bonus)  # B_i(φ)
         fresh = self._prepare(rollout, task_reward, bonus, target)
         replay = self._relabel(target, bonus)  # B̂_i(φ)
         terms = []
+        self._guard("worlds gave up an episode", rollout.dropped.any(dim=0))
         for _ in range(c.ppo.epochs):
             for batch in self._minibatches(fresh):
-                stored = replay.sample(c.replay_batch, self.generator) if replay else None
+                stored = replay.sample(self._replay_batch, self.local) if replay else None
                 ppo = ppo_loss(self.policy, batch, self.ppo)
                 si = imitation_loss(self.policy, stored, c.imitation) if stored else None
                 norm = self._step(ppo.loss, c.imitation.coefficient * si.loss if si else None)
                 terms.append((ppo, si, norm))
+        self._guard("gradient steps were left out", ~torch.stack([x for *_, x in terms]).isfinite())
         self.policy.observations.update(rollout.observation[rollout.valid])
         if self.method.target == "adaptive":  # D_{i+1}(φ)
             self.targets.tighten(rollout.success, (rollout.elapsed + 1) * self._interval)
         self.progress.count(rollout)
+        self.progress.skipped += sum(not norm.isfinite() for *_, norm in terms)
         return self._record(rollout, terms)
 
     # ----------------------------------------------------------------------------- its parts
@@ -158,11 +170,21 @@ class Learner:
     def _interval(self) -> float:
         return self.environment.interval
 
+    @property
+    def _minibatch(self) -> int:
+        """This process's transitions per gradient step."""
+        return max(1, self.configuration.ppo.minibatch // parallel.count())
+
+    @property
+    def _replay_batch(self) -> int:
+        """This process's replayed transitions per gradient step."""
+        return max(1, self.configuration.replay_batch // parallel.count())
+
     def _rewards(self, rollout: Rollout, target: Tensor) -> tuple[Tensor, Tensor]:
         """Raw r_task of the rollout, (T, n), and r_succ of a success at step 1 …, (n, N)."""
         c, method = self.configuration, self.method
         scale = task_scale(method, c.rewards, self.progress.steps / c.steps)
-        kept = self.dropout.mask(rollout.ended)
+        kept = self.dropout.mask(rollout.over)
         task_reward = rollout.task_reward * scale * kept - method.step_cost
         steps = torch.arange(1, self.environment.horizon + 1, device=self.device)
         completion = (steps * self._interval).expand(len(target), -1)
@@ -183,7 +205,7 @@ class Learner:
         length, n = rollout.valid.shape
         paid = bonus.t().gather(0, rollout.elapsed) * rollout.success
         reward = task_reward + paid
-        self.scale.update(reward, rollout.ended, rollout.valid)
+        self.scale.update(reward, rollout.over, rollout.valid)
         reward = reward / self.scale.scale
 
         # V of every observation, of the last one, and of the final ones of cut episodes.
@@ -201,14 +223,16 @@ class Learner:
         targets = torch.cat((target.repeat(length + 1), target[cut_i]))
         augmented = policy.augment(observation, elapsed * self._interval, targets)
         value = policy.denormalize_value(
-            torch.cat([policy.value(part) for part in augmented.split(c.ppo.minibatch)])
+            torch.cat([policy.value(part) for part in augmented.split(self._minibatch)])
         )
         inside = value[: (length + 1) * n].view(length + 1, n)
         next_value = inside[1:].masked_fill(rollout.ended, 0.0)
         next_value[cut_t, cut_i] = value[(length + 1) * n :]
 
+        stops = rollout.over.clone()
+        stops[:-1] |= ~rollout.valid[1:]
         advantage = advantages(
-            reward, inside[:-1], next_value, rollout.ended, c.ppo.gamma, c.ppo.gae_lambda
+            reward, inside[:-1], next_value, stops, c.ppo.gamma, c.ppo.gae_lambda
         )
         returns = advantage + inside[:-1]
         policy.values.update(returns[rollout.valid].unsqueeze(1))
@@ -244,8 +268,8 @@ class Learner:
 
     def _minibatches(self, fresh: Fresh) -> Iterator[Fresh]:
         """The rollout in a fresh random order, cut into minibatches."""
-        order = torch.randperm(len(fresh.action), generator=self.generator, device=self.device)
-        for part in order.split(self.configuration.ppo.minibatch):
+        order = torch.randperm(len(fresh.action), generator=self.local, device=self.device)
+        for part in order.split(self._minibatch):
             yield fresh.chosen(part)
 
     def _step(self, ppo_loss: Tensor, imitation: Tensor | None) -> Tensor:
@@ -256,18 +280,32 @@ class Learner:
             # The noise is as large as PPO's own gradient, so that one is taken alone first.
             actor = [*self.policy.actor.parameters(), self.policy.log_std]
             ppo_loss.backward()
+            parallel.average_gradients(actor)
             size = gradient_rms(actor)
             if imitation is not None and imitation.requires_grad:
                 imitation.backward()
-            add_gradient_noise(actor, size, noise, self.generator)
+            parallel.average_gradients(self.policy.parameters())
+            add_gradient_noise(actor, size, noise, self.shared)
         else:
             (ppo_loss if imitation is None else ppo_loss + imitation).backward()
+            parallel.average_gradients(self.policy.parameters())
         limit = self.ppo.gradient_clip
         norm = torch.nn.utils.clip_grad_norm_(
             self.policy.parameters(), torch.inf if limit is None else limit
         )
-        self.optimizer.step()
+        if bool(norm.isfinite()):
+            self.optimizer.step()
         return norm
+
+    def _guard(self, what: str, bad: Tensor) -> None:
+        """Stop once more than a few of some things went wrong: (m,) bool."""
+        number = int(parallel.total(bad.sum()))
+        of, limit = len(bad) * parallel.count(), self.configuration.nonfinite_limit
+        if number > limit * of:
+            raise NonFiniteError(
+                f"{number} of {of} {what} in iteration {self.progress.iterations + 1} because "
+                f"numbers were not finite; nonfinite_limit allows {limit:g} of them"
+            )
 
     @torch.no_grad()
     def _record(
@@ -276,7 +314,7 @@ class Learner:
         """The iteration in numbers."""
         progress, success = self.progress, rollout.success
         completion = ((rollout.elapsed + 1) * self._interval)[success]
-        seconds = self.targets.seconds
+        seconds = parallel.gathered(self.targets.seconds)
         shares = torch.tensor([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0], device=self.device)
         stored = fallback = size = 0
         buffer_time = torch.nan
@@ -310,6 +348,8 @@ class Learner:
             task_reward=float(rollout.task_reward[rollout.valid].mean()),
             target_mean=float(seconds.mean()),
             target_quantiles=tuple(torch.quantile(seconds, shares).tolist()),
+            dropped=progress.dropped,
+            skipped=progress.skipped,
             memory_successes=stored,
             memory_fallback=fallback,
             memory_bytes=size,
@@ -344,7 +384,8 @@ class Learner:
                 state[f"optimizer.{number}.{name}"] = x.clone()
         state["targets"] = self.targets.seconds.clone()
         state["dropout"] = self.dropout.kept.clone()
-        state["generator"] = self.generator.get_state()
+        state["shared"] = self.shared.get_state()
+        state["local"] = self.local.get_state()
         parts = {"collector": self.collector.state(), "progress": self.progress.state()}
         if self.memory is not None:
             parts["memory"] = self.memory.state()
@@ -369,8 +410,39 @@ class Learner:
         self.optimizer.load_state_dict({"state": slots, "param_groups": groups})
         self.targets.seconds = state["targets"].to(self.device, copy=True)
         self.dropout.kept = state["dropout"].to(self.device, copy=True)
-        self.collector.restore(part("collector"))
+        restarted = self.collector.restore(part("collector"))
         self.progress.restore(part("progress"))
         if self.memory is not None:
             self.memory.restore(part("memory"))
-        self.generator.set_state(state["generator"].cpu())
+            self.memory.abandon(restarted)
+        self.shared.set_state(state["shared"].cpu())
+        self.local.set_state(state["local"].cpu())
+
+
+def _check_fit(environment: Environment, configuration: Configuration) -> None:
+    """Refuse an environment that is not the one the configuration speaks of."""
+    for name in ("horizon", "interval", "observation_size", "action_size"):
+        if (value := getattr(environment, name)) <= 0:
+            raise ValueError(f"the environment's {name} is {value!r}: it must be above 0")
+    processes, worlds = parallel.count(), configuration.environments
+    if worlds % processes:
+        near = max(1, round(worlds / processes)) * processes
+        raise ValueError(
+            f"environments is {worlds}: it must divide evenly over {processes} processes, "
+            f"as {near} does"
+        )
+    if environment.num_environments * processes != worlds:
+        raise ValueError(
+            f"environments is {worlds}: it must be the environment's own number of worlds, "
+            f"{environment.num_environments}"
+            + (f", times {processes} processes" if processes > 1 else "")
+        )
+
+
+def _seeds(seed: int) -> dict[str, int]:
+    """Seeds of streams of chance that must not repeat each other."""
+    drawn = torch.randint(2**31 - 1, (4,), generator=torch.Generator().manual_seed(seed)).tolist()
+    seeds = dict(zip(("policy", "shared", "local", "worlds"), drawn, strict=True))
+    for own in ("local", "worlds"):
+        seeds[own] += parallel.rank()
+    return seeds

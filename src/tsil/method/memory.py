@@ -109,7 +109,7 @@ class Memory:
         reward: (T, n) raw task reward as the learner counts it. bonus: (n, horizon) raw
         success reward of a completion at step 1 … horizon under the current targets.
         """
-        valid, ended, elapsed = rollout.valid, rollout.ended, rollout.elapsed
+        valid, ended, elapsed = rollout.valid, rollout.over, rollout.elapsed
         n = valid.shape[1]
         if self.center is None:
             self.center = rollout.observation[valid].mean(dim=0)
@@ -130,7 +130,8 @@ class Memory:
         if most > 0:
             t, i = ended.nonzero(as_tuple=True)
             j = ordinal[t, i]
-            length = elapsed[t, i] + 1
+            # What was dropped arrives empty: no ranking keeps it, and its pages come back.
+            length = (elapsed[t, i] + 1).masked_fill(rollout.dropped[t, i], 0)
             arrivals = Slots(
                 pages=tables[i, j],
                 length=length,
@@ -220,6 +221,12 @@ class Memory:
         last = (length - 1).clamp(min=0)
         paid = bonus.gather(1, last) * self.gamma ** last.to(torch.float32)
         return task_return + paid * success
+
+    def abandon(self, worlds: Tensor) -> None:
+        """Forget the episodes under way in some worlds: (n,) bool."""
+        pages = self.open[worlds]
+        self._give(pages[pages >= 0])
+        self.open[worlds] = -1
 
     # ------------------------------------------------------------------------------- pools
 

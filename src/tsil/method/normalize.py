@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from tsil.method import parallel
+
 
 class RunningMoments(nn.Module):
     """Mean and variance of everything seen so far, per feature (Chan et al.'s update)."""
@@ -25,12 +27,9 @@ class RunningMoments(nn.Module):
     @torch.no_grad()
     def update(self, samples: Tensor) -> None:
         """samples: (m, features)."""
-        m = samples.shape[0]
+        m, mean, variance = parallel.mean_and_variance(samples.to(torch.float64))
         if m == 0:
             return
-        wide = samples.to(torch.float64)
-        mean = wide.mean(dim=0)
-        variance = wide.var(dim=0, correction=0)
         total = self.count + m
         delta = mean - self.mean
         spread = self.variance * self.count + variance * m + delta**2 * (self.count * m / total)

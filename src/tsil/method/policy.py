@@ -10,6 +10,7 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
+from tsil.method import parallel
 from tsil.method.configuration import Network
 from tsil.method.normalize import RunningMoments
 
@@ -165,5 +166,5 @@ class Policy(nn.Module):
 
     def draw(self, mean: Tensor, generator: Generator) -> Tensor:
         """One action around each row of ``mean``."""
-        noise = torch.randn(mean.shape, generator=generator, device=mean.device)
+        noise = parallel.randn(len(mean), mean.shape[1], generator, mean.device)
         return mean + noise * self.log_std.exp()

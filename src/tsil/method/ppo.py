@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tsil.method import parallel
 from tsil.method.configuration import PPO
 from tsil.method.policy import Policy
 
@@ -16,7 +17,8 @@ def advantages(
 ) -> Tensor:
     """Generalized advantage estimates Â_t: (T, n).
 
-    All arguments are (T, n). ``next_value`` is V of what followed the step: of the next
+    All arguments are (T, n). ``ended`` marks where the estimate ends: at the end of an episode, and
+    before a step that is no transition. ``next_value`` is V of what followed the step: of the next
     observation inside an episode, of the *final* observation where the episode was cut, and 0
     where it ended for good, by success or failure.
     """
@@ -32,8 +34,8 @@ def advantages(
 
 def normalize_advantages(advantage: Tensor, valid: Tensor) -> Tensor:
     """Zero mean and unit variance over the task's valid transitions: (T, n)."""
-    chosen = advantage[valid]
-    return (advantage - chosen.mean()) / (chosen.std(correction=0) + 1e-8)
+    _, mean, variance = parallel.mean_and_variance(advantage[valid].unsqueeze(1))
+    return (advantage - mean) / (variance.sqrt() + 1e-8)
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor
 
-from tsil.method.environment import Environment
+from tsil.method.environment import Environment, Step
 from tsil.method.policy import Policy
 
 
@@ -35,6 +35,8 @@ class Rollout:
     """(T, n) bool: the episode was cut here."""
     valid: Tensor
     """(T, n) bool: there is a transition here."""
+    dropped: Tensor
+    """(T, n) bool: the episode under way was given up here, for a number that was not finite."""
     last_observation: Tensor
     """(n, observation_size) float32: o_T."""
     last_elapsed: Tensor
@@ -44,6 +46,11 @@ class Rollout:
     def ended(self) -> Tensor:
         """(T, n) bool: the episode ended here, in whichever way."""
         return self.success | self.failure | self.timeout
+
+    @property
+    def over(self) -> Tensor:
+        """(T, n) bool: nothing carries on from this step to the next: ended or dropped."""
+        return self.ended | self.dropped
 
 
 class Collector:
@@ -57,6 +64,10 @@ class Collector:
         n, device = environment.num_environments, environment.device
         self.observation = environment.reset(seed, used).clone()
         self.elapsed = torch.zeros(n, dtype=torch.int64, device=device)
+        self.sound = torch.isfinite(self.observation).all(dim=1)
+        """(n,) bool: whether the world's present observation is finite. Where it is not, the last
+        finite one stands in for it, and nothing is learned until the world recovers."""
+        self.observation.masked_fill_(~self.sound.unsqueeze(1), 0.0)
 
         def wide(size: int) -> Tensor:
             return torch.empty(length, n, size, device=device)
@@ -75,6 +86,7 @@ class Collector:
             failure=flags(),
             timeout=flags(),
             valid=flags(),
+            dropped=flags(),
             last_observation=self.observation,
             last_elapsed=self.elapsed,
         )
@@ -92,27 +104,52 @@ class Collector:
             out.mean[t] = mean
             out.action[t] = action
             step = self.environment.step(action)
-            out.final_observation[t] = step.final_observation
-            out.task_reward[t] = step.task_reward
-            out.success[t] = step.success
-            out.failure[t] = False if step.failure is None else step.failure
-            # What ended for good on its last allowed step was not cut: there is no bootstrap.
-            out.timeout[t] = step.timeout & ~(out.success[t] | out.failure[t])
-            out.valid[t] = True if step.valid is None else step.valid
-            self.observation.copy_(step.observation)
-            ended = out.success[t] | out.failure[t] | out.timeout[t]
-            self.elapsed = (self.elapsed + out.valid[t]).masked_fill(ended, 0)
+            self._take(t, step)
         out.last_observation, out.last_elapsed = self.observation, self.elapsed
         return out
+
+    def _take(self, t: int, step: Step) -> None:
+        """Write down what step t gave, as far as its numbers are finite."""
+        out = self.rollout
+        never = torch.zeros_like(step.success)
+        failure = never if step.failure is None else step.failure
+        ended = step.success | failure | step.timeout
+        after = torch.isfinite(step.final_observation).all(dim=1) & torch.isfinite(step.task_reward)
+        sound = torch.isfinite(step.observation).all(dim=1)
+        whole = self.sound & after & (ended | sound)
+
+        shown = after.unsqueeze(1)
+        out.final_observation[t] = torch.where(shown, step.final_observation, self.observation)
+        out.task_reward[t] = torch.where(after, step.task_reward, 0.0)
+        out.success[t] = step.success & whole
+        out.failure[t] = failure & whole
+        # What ended for good on its last allowed step was not cut: there is no bootstrap.
+        out.timeout[t] = step.timeout & whole & ~(step.success | failure)
+        out.valid[t] = whole if step.valid is None else whole & step.valid
+        out.dropped[t] = self.sound & ~whole
+        over = ended | ~whole
+        self.elapsed = (self.elapsed + out.valid[t]).masked_fill(over, 0)
+        self.observation = torch.where(sound.unsqueeze(1), step.observation, self.observation)
+        self.sound = sound
 
     def state(self) -> dict[str, Tensor]:
         """Everything ``restore`` needs."""
         world = {f"environment.{name}": x for name, x in self.environment.state().items()}
-        return {**world, "elapsed": self.elapsed.clone()}
+        own = ("observation", "elapsed", "sound")
+        return {**world, **{name: getattr(self, name).clone() for name in own}}
 
-    def restore(self, state: dict[str, Tensor]) -> None:
-        """Go on from a state of an equal collector."""
+    def restore(self, state: dict[str, Tensor]) -> Tensor:
+        """Go on from a state of an equal collector.
+
+        Returns which worlds could not and began a new episode instead, (n,) bool: not every
+        simulator can be put back into the middle of one.
+        """
         prefix = "environment."
         world = {k.removeprefix(prefix): x for k, x in state.items() if k.startswith(prefix)}
-        self.observation.copy_(self.environment.restore(world))
-        self.elapsed = state["elapsed"].to(self.elapsed.device, copy=True)
+        present = self.environment.restore(world)
+        for name in ("observation", "elapsed", "sound"):
+            setattr(self, name, state[name].to(self.elapsed.device, copy=True))
+        restarted = self.sound & (present != self.observation).any(dim=1)
+        self.observation = torch.where(restarted.unsqueeze(1), present, self.observation)
+        self.elapsed = self.elapsed.masked_fill(restarted, 0)
+        return restarted
