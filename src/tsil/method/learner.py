@@ -411,6 +411,7 @@ class Learner:
         self.targets.seconds = state["targets"].to(self.device, copy=True)
         self.dropout.kept = state["dropout"].to(self.device, copy=True)
         restarted = self.collector.restore(part("collector"))
+        self.scale.running.masked_fill_(restarted, 0.0)
         self.progress.restore(part("progress"))
         if self.memory is not None:
             self.memory.restore(part("memory"))
