@@ -71,7 +71,7 @@ class Record:
     action_std: float
 
 
-class NonFiniteError(RuntimeError):
+class NonFiniteError(ArithmeticError):
     """Too many numbers were not finite for training to mean anything."""
 
 

@@ -27,6 +27,7 @@ EXPLANATION = """\
 | machine.json | versions and hardware, one entry per sitting |
 | metrics.jsonl | one JSON line per iteration |
 | checkpoint.safetensors | everything, to go on from |
+| nonfinite.safetensors | the same, where numbers stopped being finite, if they did |
 | policies/last.safetensors | the latest policy |
 | policies/best.safetensors | the policy with the best training success rate in the final 10 % |
 | policies/at-N.safetensors | policies on the way, after N environment steps |
@@ -76,6 +77,7 @@ class RunDirectory:
         self.machine = self.path / "machine.json"
         self.metrics = self.path / "metrics.jsonl"
         self.checkpoint = self.path / "checkpoint.safetensors"
+        self.nonfinite = self.path / "nonfinite.safetensors"
         self.policies = self.path / "policies"
         self.last = self.policies / "last.safetensors"
         self.best = self.policies / "best.safetensors"

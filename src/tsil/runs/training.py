@@ -13,7 +13,7 @@ from torch import Tensor
 
 from tsil.method.configuration import Configuration, flatten
 from tsil.method.environment import Environment, Step
-from tsil.method.learner import Learner, Record
+from tsil.method.learner import Learner, NonFiniteError, Record
 from tsil.method.policy import Policy
 from tsil.runs.directory import RunDirectory, Setup
 from tsil.runs.files import read_tensors, write_tensors
@@ -158,7 +158,15 @@ class Run:
     def _iterate(self) -> None:
         start, simulated = time.perf_counter(), self.environment.seconds
         before = self.learner.progress.steps
-        record = self.learner.iterate()
+        try:
+            record = self.learner.iterate()
+        except NonFiniteError as error:
+            if self.directory is not None:
+                self._write_state(self.directory.nonfinite)
+                raise NonFiniteError(
+                    f"{error}. The state is in {self.directory.nonfinite}"
+                ) from None
+            raise
         timing = Timing(time.perf_counter() - start, self.environment.seconds - simulated)
         self.seconds += timing.total
         counters = self.environment.counters()
@@ -213,6 +221,10 @@ class Run:
         """Write the checkpoint and the latest policy."""
         assert self.directory is not None
         self._save_policy("last", self.learner.progress.success_rate)
+        self._write_state(self.directory.checkpoint)
+
+    def _write_state(self, path: Path) -> None:
+        """Write everything that changes, as it is now."""
         facts = {
             "kind": "checkpoint",
             "task": self.setup.task,
@@ -220,7 +232,7 @@ class Run:
             "best_rate": self.best_rate,
             "seconds": self.seconds,
         }
-        write_tensors(self.directory.checkpoint, self.learner.state(), facts)
+        write_tensors(path, self.learner.state(), facts)
 
     def _go_on(self, directory: RunDirectory) -> None:
         """Take up the checkpoint, where there is one, and forget what came after it."""
