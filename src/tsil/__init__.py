@@ -11,6 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tsil.gymnasium_ids import register_when_imported
+
 if TYPE_CHECKING:
     from tsil.environments import GymnasiumEnvironment, PracticeEnvironment
     from tsil.method.configuration import Configuration
@@ -66,6 +68,8 @@ __all__ = [
     "save_policy",
     "train",
 ]
+
+register_when_imported()
 
 
 def __getattr__(name: str) -> object:

@@ -176,13 +176,18 @@ class MT15Environment:
         """``diverged``: episodes that ended because the physics broke down."""
         return {"diverged": int(self._diverged)}
 
-    def render(self, world: int, width: int, height: int) -> NDArray[np.uint8]:
-        """A picture of one world as it is now, (height, width, 3); needs no screen."""
+    def render(
+        self, world: int, width: int, height: int, positions: Tensor | None = None
+    ) -> NDArray[np.uint8]:
+        """A picture of one world, (height, width, 3); needs no screen.
+
+        positions: (number of joint coordinates,), metres and radians, to show instead of its own.
+        """
         if self._renderer is None:
             from tsil.mt15.render import Renderer
 
             self._renderer = Renderer(self)
-        return self._renderer.render(world, width, height)
+        return self._renderer.render(world, width, height, positions)
 
     def close(self) -> None:
         """Give back threads, and the drawing context if there is one."""

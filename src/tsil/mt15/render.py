@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from tsil.mt15.graphics import offscreen_context
 from tsil.mt15.scene import compile_scene
@@ -36,8 +38,11 @@ class WorldView:
         self.model = compile_scene(environment.task.scene, visual=True)
         self.data = mujoco.MjData(self.model)
 
-    def take(self, world: int) -> None:
-        """Bring model and state to the present moment of ``world``."""
+    def take(self, world: int, positions: Tensor | None = None) -> None:
+        """Bring model and state to the present moment of ``world``.
+
+        positions: (number of joint coordinates,), metres and radians, to show instead of its own.
+        """
         environment = self._environment
         number = environment.num_environments
         if not 0 <= world < number:
@@ -46,7 +51,8 @@ class WorldView:
                 f"world is {world}; it must be from 0 to {number - 1}, the nearest is {nearest}."
             )
         engine = environment.engine
-        self.data.qpos[:] = engine.field("qpos")[world].cpu().numpy()
+        shown = engine.field("qpos")[world] if positions is None else positions
+        self.data.qpos[:] = shown.cpu().numpy()
         for name in PLACES:
             getattr(self.model, name)[:] = engine.model_field(name)[world].cpu().numpy()
         mujoco.mj_kinematics(self.model, self.data)
@@ -87,12 +93,14 @@ class Renderer:
         self._size = (0, 0)
         self._gl: Any = None
         self._context: Any = None
-        self._free = weakref.finalize(self, lambda: None)
+        self._free: Callable[[], object] = lambda: None
 
-    def render(self, world: int, width: int, height: int) -> NDArray[np.uint8]:
-        """A picture of ``world`` as it is now, (height, width, 3)."""
+    def render(
+        self, world: int, width: int, height: int, positions: Tensor | None = None
+    ) -> NDArray[np.uint8]:
+        """A picture of ``world`` as it is now, or with ``positions``; (height, width, 3)."""
         self._resize(width, height)
-        self._view.take(world)
+        self._view.take(world, positions)
         scene = self._scene
         mujoco.mjv_updateScene(
             self._view.model,
