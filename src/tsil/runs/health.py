@@ -16,6 +16,9 @@ def warnings(record: Record, counters: dict[str, int]) -> list[str]:
         for name in LOSSES
         if not math.isfinite(getattr(record, name))
     ]
+    for name, what in (("dropped", "episodes given up"), ("skipped", "gradient steps left out")):
+        if count := getattr(record, name):
+            found.append(f"{count} {what} so far because a number was not finite")
     found += [f"{name}: {count} times so far" for name, count in counters.items() if count]
     if record.kl > 0.5:
         found.append(f"KL is {record.kl:.2f} in one iteration: updates are too large")

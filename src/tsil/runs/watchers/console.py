@@ -157,9 +157,11 @@ class ConsoleWatcher:
             Text(seconds(record.completion_time), style="bold"),
             f"of at most {self.longest:.2f} s",
         )
-        low, high = record.target_quantiles[1], record.target_quantiles[-2]
+        shortest, median = record.target_quantiles[0], record.target_quantiles[3]
         grid.add_row(
-            "mean target", seconds(record.target_mean), f"80 % of them {low:.2f} … {high:.2f} s"
+            "mean target",
+            seconds(record.target_mean),
+            f"shortest {shortest:.2f} s, median {median:.2f} s",
         )
         grid.add_row("memory", f"{record.memory_successes:,}", self._memory(record))
         grid.add_row(
