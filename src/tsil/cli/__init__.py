@@ -67,8 +67,6 @@ def _guarded(name: str, arguments: list[str]) -> int:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _say(f"{where}{error.strerror or error}", 1)
-    except ArithmeticError as error:  # training stopped because its numbers were not finite
-        return _say(str(error), 1)
     except ModuleNotFoundError as error:
         return _say(f"the Python package {error.name} is missing; pip install {error.name}", 1)
     except ArithmeticError as error:  # training stopped because numbers were not finite

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,21 +118,21 @@ def _window(task: str, actor: Actor, seed: int, speed: float, threads: int) -> i
     """Show one world in the simulator's own viewer, one configuration after the other."""
     if TASKS[task].number is None:
         raise ValueError(f"task {task!r} opens no window: give --video FILE.mp4 to film it")
-    if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys():
-        raise OSError("there is no screen to open a window on: give --video FILE.mp4 to film it")
     import torch
-    from mujoco import viewer
 
     from tsil.mt15 import MT15Environment
-    from tsil.mt15.render import WorldView
+    from tsil.mt15.window import Window
 
     environment = make_environment(task, 1, threads)
     assert isinstance(environment, MT15Environment)
-    view = WorldView(environment)
     goal = torch.full((1,), actor.target)
     observation, elapsed = environment.reset(seed), 0
-    with viewer.launch_passive(view.model, view.data) as window:
-        while window.is_running():
+    try:
+        window = Window(environment)
+    except OSError as error:
+        raise OSError(f"{error}: give --video FILE.mp4 to film it") from None
+    try:
+        while window.is_open:
             began = time.monotonic()
             now = torch.full((1,), elapsed * environment.interval)
             step = environment.step(actor.policy.act(observation, now, goal))
@@ -144,8 +142,11 @@ def _window(task: str, actor: Actor, seed: int, speed: float, threads: int) -> i
                 print(f"{words} after {elapsed * environment.interval:.2f} s")
                 seed += 1
                 observation, elapsed = environment.reset(seed), 0
-            view.take(0)
-            window.sync()
+            window.show()
             time.sleep(max(0.0, environment.interval / speed - (time.monotonic() - began)))
-    environment.close()
+    except KeyboardInterrupt:
+        pass  # one way of closing it
+    finally:
+        window.close()
+        environment.close()
     return 0
