@@ -33,8 +33,7 @@ class Arguments:
     trials: int = 2000
     """Episodes."""
     target: str = "max"
-    """The target D that the policy is shown: max (the horizon), median (of the training targets)
-    or a number of seconds."""
+    """Target D shown to the policy: max (the horizon), median (of training's) or seconds."""
     policy: str = "best"
     """best, last, early, or a number of steps: which of the run's policies."""
     seed: int = 1_000_000

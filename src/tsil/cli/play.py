@@ -32,15 +32,13 @@ class Arguments:
     run: Annotated[Path, Positional, arg(metavar="RUN")]
     """A run directory."""
     video: Annotated[Path | None, arg(metavar="FILE")] = None
-    """Record to this .mp4 or .gif file instead of opening a window. Kept in the run's videos/,
-    it appears in the report."""
+    """Film to this .mp4 or .gif file. What lies in the run's videos/ appears in its report."""
     configurations: int = 9
     """Worlds in the picture, each with a configuration of its own."""
     policy: Annotated[tuple[str, ...], arg(metavar="NAME …")] = ("best",)
     """best, last, early, or a number of steps; several stand side by side."""
     target: str = "max"
-    """The target D that the policy is shown: max (the horizon), median (of the training targets)
-    or a number of seconds."""
+    """Target D shown to the policy: max (the horizon), median (of training's) or seconds."""
     speed: float = 0.5
     """Of the picture, in times real time."""
     seed: int = 2_000_000

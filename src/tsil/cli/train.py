@@ -31,7 +31,9 @@ NEAR = "tsil train drawer-open --steps 1M --out runs/first"
 
 @dataclass(frozen=True)
 class Arguments:
-    """Train a policy. Every setting of the configuration can be given by its dotted name.
+    """Train a policy, as in: tsil train drawer-open --steps 1M --out runs/first
+
+    Every setting of the configuration can be given by its dotted name; --envs is --environments.
 
     Ctrl-C finishes the iteration and saves; a second one quits at once. A stopped run goes on
     with --resume, exactly as if it had never been stopped.
@@ -46,11 +48,9 @@ class Arguments:
     preset: Literal["desk", "paper"] = "desk"
     """desk: 512 worlds, for a few cores; paper: the paper's 6400 worlds and 50 M steps."""
     disturb: Annotated[tuple[str, ...], arg(metavar="[NAME=VALUE …]")] = ()
-    """Make training harder: gradient-noise=10, reward-dropout=0.6, clip-ratio=0.5 or
-    learning-rate=0.005; several compose."""
+    """What makes training harder, such as gradient-noise=10 reward-dropout=0.6."""
     threads: int = 0
-    """CPU threads for physics and learning; 0 is one per core. Part of what a run is
-    reproducible by."""
+    """CPU threads for physics and learning; 0 is one per core."""
     device: str = "cpu"
     """cpu or cuda."""
     checkpoint_every: int = 10
