@@ -22,7 +22,7 @@ CAMERA = "work"
 LARGEST = 4096
 """Pixels, in width and in height."""
 MOST_SHAPES = 2000
-MARKER = (0.86, 0.16, 0.62, 0.45)
+MARKER = (0.90, 0.15, 0.65, 0.35)
 """Colour of the ball that shows the target."""
 MARKER_RADIUS = 0.025
 """Metres."""
@@ -71,7 +71,7 @@ class WorldView:
         )
         marker.category = mujoco.mjtCatBit.mjCAT_DECOR  # casts no shadow
         marker.transparent = 1
-        marker.emission = 0.3
+        marker.emission = 0.2
         scene.ngeom += 1
 
 
