@@ -218,7 +218,10 @@ def _write_gif(path: Path, frames: Iterator[Frame], size: tuple[int, int], rate:
     # A gif counts hundredths of a second, and viewers slow down what is faster than 2 of them.
     every = max(1, round(rate / 25))
     images = [Image.fromarray(frame) for number, frame in enumerate(frames) if number % every == 0]
-    palette = images[0].quantize(128)
+    # One palette for all, from moments throughout, or the picture flickers and loses colours.
+    samples = images[:: max(1, len(images) // 5)] + images[-1:]
+    strip = Image.fromarray(np.concatenate([np.asarray(image) for image in samples]))
+    palette = strip.quantize(255)
     pictures = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     pictures[0].save(
         path,

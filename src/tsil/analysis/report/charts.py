@@ -124,7 +124,7 @@ class _Drawing:
             )
             label = f"{tick:.0%}" if self.chart.axis.percent else f"{tick:g}{self.chart.axis.unit}"
             parts.append(f'<text class="tick end" x="{LEFT - 8}" y="{y + 4.5:.1f}">{label}</text>')
-        for tick in ticks(0.0, self.end, 4):
+        for tick in ticks(0.0, self.end, 5):
             if tick <= self.end * 1.001:
                 x = self.x(tick)
                 parts.append(
