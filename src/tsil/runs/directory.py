@@ -29,7 +29,7 @@ EXPLANATION = """\
 | checkpoint.safetensors | everything, to go on from |
 | nonfinite.safetensors | the same, where numbers stopped being finite, if they did |
 | policies/last.safetensors | the latest policy |
-| policies/best.safetensors | the policy with the best training success rate in the final 10 % |
+| policies/best.safetensors | best training success rate in the final 10 %; of equals the later |
 | policies/at-N.safetensors | policies on the way, after N environment steps |
 | events/ | the metrics for TensorBoard |
 | evaluations.jsonl | one line per `tsil eval` |

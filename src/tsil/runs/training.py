@@ -195,7 +195,7 @@ class Run:
         for share in SNAPSHOTS:
             if before < share * budget <= record.steps:
                 self._save_policy(f"at-{record.steps}", record.success_rate)
-        if record.steps > 0.9 * budget and record.success_rate > self.best_rate:
+        if record.steps > 0.9 * budget and record.success_rate >= self.best_rate:
             self.best_rate = record.success_rate
             self._save_policy("best", record.success_rate)
         if record.iteration % self.setup.checkpoint_every == 0:

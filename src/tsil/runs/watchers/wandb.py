@@ -26,6 +26,7 @@ class WandbWatcher:
             name=name,
             dir=str(folder),
             config=flatten(configuration),
+            settings=wandb.Settings(silent=True),  # the live view has the screen
             mode="online" if os.environ.get("WANDB_MODE") == "online" else "offline",
         )
 
