@@ -12,7 +12,7 @@ import pytest
 from tsil.analysis.paper import reported, tables
 from tsil.analysis.report.charts import short, ticks
 from tsil.analysis.report.data import mean_and_sem, read_report, resampled, shared_steps
-from tsil.analysis.report.sections import steps_to
+from tsil.analysis.report.sections import headline, steps_to
 from tsil.analysis.style import METHOD_INK, inks
 from tsil.method.configuration import Configuration
 from tsil.method.methods import METHODS
@@ -137,3 +137,20 @@ def test_what_is_no_number_is_a_gap(tmp_path: Path) -> None:
     (run,) = read_report([path]).runs
     assert np.isnan(run.column("success_rate")[1])
     assert np.isnan(run.column("target_quantiles", 3)).all()
+
+
+def test_the_headline_is_the_best_policys_latest_evaluation(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", [0.5])
+    directory = RunDirectory(path)
+    common = {"success_interval": [0.0, 1.0], "trials": 10, "completion_time": None}
+    for policy, asked, rate in (
+        ("last", "max", 0.1),
+        ("best", "median", 0.9),
+        ("last", "max", 0.2),
+    ):
+        directory.record_evaluation(
+            {"policy": policy, "asked": asked, "success_rate": rate, **common}
+        )
+    assert "20.0%" in headline(read_report([path]))
+    directory.record_evaluation({"policy": "best", "asked": "max", "success_rate": 0.7, **common})
+    assert "70.0%" in headline(read_report([path]))

@@ -117,10 +117,14 @@ def _duration(runs: Sequence[RunData]) -> tuple[str, str, str]:
 
 
 def _headline_evaluation(run: RunData) -> dict[str, Any] | None:
-    """The latest evaluation of the best policy under the largest target."""
-    usual = [x for x in run.evaluations if x.get("policy") == "best" and x.get("asked") == "max"]
-    usual = [x for x in usual if isinstance(x.get("success_interval"), list)]
-    return usual[-1] if usual else None
+    """The latest evaluation under the largest target, of the best policy if there is one."""
+    usual = [
+        line
+        for line in run.evaluations
+        if line.get("asked") == "max" and isinstance(line.get("success_interval"), list)
+    ]
+    best = [line for line in usual if line.get("policy") == "best"]
+    return (best or usual or [None])[-1]
 
 
 def steps_to(run: RunData, rate: float) -> float | None:
