@@ -124,7 +124,8 @@ def _headline_evaluation(run: RunData) -> dict[str, Any] | None:
         if line.get("asked") == "max" and isinstance(line.get("success_interval"), list)
     ]
     best = [line for line in usual if line.get("policy") == "best"]
-    return (best or usual or [None])[-1]
+    chosen = best or usual
+    return chosen[-1] if chosen else None
 
 
 def steps_to(run: RunData, rate: float) -> float | None:
