@@ -6,16 +6,15 @@ from torch import Tensor
 
 from tsil.mt15.placement import PLACEMENTS
 from tsil.mt15.rewards import assembly as rewards
-from tsil.mt15.rewards.shared import distance
-from tsil.mt15.scripted import CLOSE, Stage, apart, follow, offset, take
+from tsil.mt15.scripted import CLOSE, Stage, apart, follow, held, offset, take
 from tsil.mt15.state import State
 from tsil.mt15.task import Arrangement, Task
 
 LYING = 0.019
 """Metres from the table to the middle of the ring that lies on it."""
 
-HELD = 0.45
-"""Openness below which the gripper is closed around the handle."""
+WIDTH = 0.031
+"""Metres between pads that begin to hold the handle, which is 3 mm less and does not give."""
 
 GRIP = 0.037
 """Metres from the handle up to the hand that holds it."""
@@ -39,7 +38,7 @@ def script(state: State) -> Tensor:
     remaining = above - ring
     off = apart(ring, above)
     low = ring[:, 2] < state.target[:, 2] + 0.03
-    holding = (distance(state.object, state.tcp) < 0.03) & (state.openness < HELD)
+    holding = held(state, state.object, WIDTH)
     return follow(
         state,
         # At first slowly, while the grip becomes firm.
