@@ -58,6 +58,8 @@ WORDS = [
     ((*TRAIN, "--device", "tpu"), "device is 'tpu'"),
     ((*TRAIN, "--checkpoint-every", "0"), "checkpoint_every is 0"),
     (("train", "--resume", "nowhere"), "nowhere is not a run"),
+    (("train", "--like", "nowhere"), "nowhere is not a run"),
+    (("train", "--like", "{run}", "--resume", "{run}"), "--like cannot be given with --resume"),
     (("train", "--resume", "{run}", "--steps", "9"), "--steps cannot be given with --resume"),
     (("train", "practice", "--resume", "{run}"), "leave 'practice' out"),
     ((*TRAIN, "--out", "{run}"), "go on with --resume"),

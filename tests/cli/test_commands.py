@@ -58,6 +58,14 @@ def test_every_setting_can_be_given(tsil: Command, tmp_path: Path) -> None:
     assert (setup.task, setup.threads) == ("practice", 1)
 
 
+def test_a_run_like_another(tsil: Command, trained: Path, tmp_path: Path) -> None:
+    assert tsil("train", "--like", trained, "--seed", "5", "--steps", "256", "--out", "run")[0] == 0
+    model, setup = RunDirectory(trained).read()
+    configuration, own_setup = RunDirectory(tmp_path / "run").read()
+    assert configuration == model.override(seed=5, steps=256)
+    assert own_setup == setup
+
+
 def test_without_out_every_run_gets_a_place_of_its_own(tsil: Command, tmp_path: Path) -> None:
     for _ in range(2):
         assert tsil("train", "practice", *TINY, "--steps", "256")[0] == 0

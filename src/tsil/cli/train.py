@@ -45,6 +45,8 @@ class Arguments:
     """Where to keep the run. The default is a new directory runs/TASK-METHOD-SEED."""
     resume: Annotated[Path | None, arg(metavar="DIRECTORY")] = None
     """Go on with the run in this directory, with its own settings."""
+    like: Annotated[Path | None, arg(metavar="RUN")] = None
+    """Begin with the settings of this run; what else is given comes on top."""
     preset: Literal["desk", "paper"] = "desk"
     """desk: 512 worlds, for a few cores; paper: the paper's 6400 worlds and 50 M steps."""
     disturb: Annotated[tuple[str, ...], arg(metavar="[NAME=VALUE …]")] = ()
@@ -104,11 +106,28 @@ def _defaults(words: list[str]) -> Arguments:
         except ValueError:
             return default  # the parser has something to say about it
 
+    if (model := given("like")) is not None:
+        return _like(Path(model))
     name = given("preset")
     preset = Configuration.preset(name if name in ("desk", "paper") else "desk")
     fresh = count("environments", preset.environments) * count("rollout", preset.rollout)
     minibatch = fitting_minibatch(preset.ppo.minibatch, fresh)
     return Arguments(configuration=preset.override(**{"ppo.minibatch": minibatch}))
+
+
+def _like(path: Path) -> Arguments:
+    """The settings of another run."""
+    cores.use(0)
+    from tsil.runs.directory import RunDirectory
+
+    configuration, setup = RunDirectory(path).read()
+    return Arguments(
+        task=setup.task,
+        threads=setup.threads,
+        device=setup.device,
+        checkpoint_every=setup.checkpoint_every,
+        configuration=configuration,
+    )
 
 
 def _disturbances(asked: tuple[str, ...], configuration: Configuration) -> Configuration:
@@ -156,6 +175,7 @@ def _free_place(task: str, configuration: Configuration) -> Path:
 
 def _go_on(asked: Arguments) -> tuple[str, Configuration, Setup, RunDirectory]:
     """The run in the directory that --resume names."""
+    cores.use(asked.threads)
     from tsil.runs.directory import RunDirectory
 
     assert asked.resume is not None

@@ -36,6 +36,7 @@ EXPLANATION = """\
 | videos/ | what `tsil play` recorded |
 
     tsil train --resume DIRECTORY     go on where it stopped
+    tsil train --like DIRECTORY       begin again with the same settings, and others on top
     tsil eval DIRECTORY               judge the policy on fresh configurations
     tsil play DIRECTORY               watch it
     tsil report DIRECTORY             one page with everything
