@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -230,10 +231,26 @@ def test_somebody_elses_tensors(tsil: Command, run_copy: Path) -> None:
     refused(tsil("eval", run_copy), "not one that tsil wrote")
 
 
-def test_a_policy_that_claims_enormous_layers(tsil: Command, run_copy: Path) -> None:
+CLAIMS = [
+    lambda shape: shape["network"].update(hidden=[10**9, 10**9]),
+    lambda shape: shape["network"].update(hidden="wide"),
+    lambda shape: shape["network"].update(precision="load"),
+    lambda shape: shape["network"].update(colour="red"),
+    lambda shape: shape.update(observation_size=10**12),
+    lambda shape: shape.update(action_size=10**12),
+    lambda shape: shape.update(longest="long"),
+    lambda shape: shape.update(sees_time=7),
+    lambda shape: shape.pop("network"),
+]
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_policy_that_claims_what_it_is_not(
+    claim: Callable[[dict[str, Any]], object], tsil: Command, run_copy: Path
+) -> None:
     path = run_copy / "policies" / "best.safetensors"
     tensors, facts = read_tensors(path)
-    facts["shape"]["network"]["hidden"] = [10**9, 10**9]
+    claim(facts["shape"])
     write_tensors(path, tensors, facts)
     refused(tsil("eval", run_copy), "is not a policy that tsil can build")
 
@@ -269,6 +286,8 @@ METRICS = [
     ('{"iteration": 1}\n[1, 2]\n{"iteration": 3}\n', "metrics.jsonl is damaged at line 2"),
     ('{"iteration": "one"}\n{"iteration": 2}\n', "metrics.jsonl is damaged at line 1"),
     ("", "has no metrics yet"),
+    ("[" * 100_000 + "\n{}", "metrics.jsonl is damaged at line 1"),
+    ('{"iteration": ' + "9" * 5000 + "}\n{}", "metrics.jsonl is damaged at line 1"),
 ]
 
 
@@ -280,6 +299,7 @@ def test_corrupted_metrics(text: str, part: str, tsil: Command, run_copy: Path) 
 
 CONFIGS = [
     ("{", "config.json is not valid JSON"),
+    ("[" * 100_000, "config.json is not JSON that tsil wrote"),
     ("[]", "must hold the settings of a run by name"),
     ('{"task": "practice"}', "lacks the field"),
     (lambda values: {**values, "color": "red"}, "unknown configuration field 'color'"),

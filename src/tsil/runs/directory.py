@@ -250,7 +250,7 @@ def _lines(path: Path, key: str) -> Iterator[dict[str, Any]]:
     for number, raw in enumerate(text, start=1):
         try:
             line = json.loads(raw)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             line = None
             if number == len(text):
                 return

@@ -50,6 +50,8 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text())
     except json.JSONDecodeError as error:
         raise ValueError(f"{path} is not valid JSON (line {error.lineno}): {error.msg}") from None
+    except (UnicodeDecodeError, RecursionError):
+        raise ValueError(f"{path} is not JSON that tsil wrote") from None
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
@@ -66,7 +68,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         with safe_open(path, "pt") as file:
             facts = json.loads((file.metadata() or {}).get("tsil", "null"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, json.JSONDecodeError, OSError) as error:
+    except (SafetensorError, json.JSONDecodeError, RecursionError, OSError) as error:
         raise ValueError(f"{path} is damaged or not a tsil file: {error}") from None
     if not isinstance(facts, dict):
         raise ValueError(f"{path} is a safetensors file, but not one that tsil wrote")

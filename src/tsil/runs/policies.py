@@ -33,6 +33,8 @@ def load_policy(path: Path) -> tuple[Policy, dict[str, object]]:
         shape = dict(facts["shape"])
         network = shape.pop("network")
         settings = Network(**{**network, "hidden": tuple(network["hidden"])})
+        if not (isinstance(shape["longest"], float) and shape["longest"] > 0.0):
+            raise KeyError(f"a horizon of {shape['longest']!r} s")
         if settings.precision not in ("float32", "bfloat16"):
             raise KeyError(f"precision {settings.precision!r}")
         _check_sizes(tensors, shape["observation_size"], shape["action_size"], settings.hidden)
