@@ -86,10 +86,13 @@ def test_ids_are_known_whatever_is_imported_first_and_cost_nothing(imports: str)
     assert ran.stdout.strip() == expected, ran.stderr
 
 
-def test_gymnasiums_own_check_passes(single: MT15Env) -> None:
+@pytest.mark.parametrize("id", IDS)
+def test_gymnasiums_own_check_passes(id: str) -> None:
+    made = gymnasium.make(id)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        check_env(single, skip_render_check=True)
+        check_env(made.unwrapped, skip_render_check=True)
+    made.close()
     # Things may be thrown anywhere, so positions have no bounds, and that is all there is to say.
     assert [str(w.message) for w in said if "infinity" not in str(w.message)] == []
 

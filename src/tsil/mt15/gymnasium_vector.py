@@ -73,7 +73,8 @@ class MT15VectorEnv(VectorEnv[Array, Array, Array]):
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Advance every world by one control step under ``actions``, (num_envs, 4)."""
-        step = self.environment.step(torch.from_numpy(np.asarray(actions, np.float32)))
+        given = torch.from_numpy(np.asarray(actions, np.float32))
+        step = self.environment.step(given.to(self.environment.device))
         success, timeout = _array(step.success), _array(step.timeout)
         ended = success | timeout
         info: dict[str, Any] = {"success": success.copy()}
@@ -96,4 +97,4 @@ class MT15VectorEnv(VectorEnv[Array, Array, Array]):
 
 def _array(values: Tensor) -> Array:
     """A copy as NumPy: the environment overwrites its tensors at the next step."""
-    return values.numpy().copy()
+    return values.cpu().numpy().copy()

@@ -30,7 +30,9 @@ EVERY, FRAMES = 2, 30
 """Control steps in a frame of film, and frames in a second: as fast as the world goes."""
 HOLD = 30
 """Frames for which a film stands still at its end."""
-CELL = (300, 225)
+CLOSE = (125, 85, 605, 445)
+"""Left, upper, right and lower edge of what the sheet shows of a still: the work."""
+CELL = (320, 240)
 """Width and height of a picture on the sheet."""
 GAP, LABEL = 10, 34
 """Pixels around a task's pictures on the sheet, and above them."""
@@ -94,8 +96,10 @@ def contact_sheet(names: Sequence[str], folder: Path) -> Path:
         x, y = (number % columns) * width + GAP, (number // columns) * height + GAP
         draw.text((x, y), name, fill=INK, font=font)
         with Image.open(folder / f"{name}.png") as strip:
-            small = strip.resize((3 * CELL[0], CELL[1]), Image.Resampling.LANCZOS)
-        sheet.paste(small, (x, y + LABEL - GAP))
+            for moment in range(3):
+                still = strip.crop((moment * STILL[0], 0, (moment + 1) * STILL[0], STILL[1]))
+                close = still.crop(CLOSE).resize(CELL, Image.Resampling.LANCZOS)
+                sheet.paste(close, (x + moment * CELL[0], y + LABEL - GAP))
     path = folder / "contact-sheet.png"
     _write_png(path, np.asarray(sheet))
     return path
