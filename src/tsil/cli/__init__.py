@@ -13,6 +13,7 @@ COMMANDS = {
     "play": ("tsil.cli.play", "watch a policy, or record a video of it"),
     "report": ("tsil.cli.report", "write one page about one or more runs"),
     "export": ("tsil.cli.export", "turn a policy into an ONNX file"),
+    "bench": ("tsil.cli.bench", "measure how fast it is here, and where the time goes"),
     "tasks": ("tsil.cli.tasks", "list what can be trained"),
 }
 """Module and purpose of every command. A module offers ``run(arguments) -> exit code``."""
