@@ -53,6 +53,16 @@ def test_a_start_in_collision_is_seen() -> None:
     assert check_starts(environment).collision == 1
 
 
+def test_things_in_each_other_are_seen() -> None:
+    environment = make("soccer", 5, threads=1)
+    environment.reset(seed=1)
+    assert check_starts(environment) == Starts(0, 0, 0)
+    ball = int(environment.engine.model.body("ball").jntadr[0])
+    height = int(environment.engine.model.jnt_qposadr[ball]) + 2
+    environment.engine.field("qpos")[:, height] -= torch.tensor([0.0, 0.001, 0.003, 0.01, 0.0])
+    assert check_starts(environment).collision == 2
+
+
 def test_a_start_out_of_reach_is_seen() -> None:
     environment = made()
     place(environment, 4, (0.0, 1.5, 0.0))
@@ -64,6 +74,8 @@ def test_a_start_out_of_reach_is_seen() -> None:
 
 def test_steps_to_success_are_those_of_the_first_success() -> None:
     environment, counted = made(), made()
+    for one in (environment, counted):  # goes on to the end, so that the others succeed again
+        one.named_positions.target[0] = torch.tensor([0.0, 5.0, 0.0])
     seen = 0
 
     def see() -> None:
@@ -71,13 +83,15 @@ def test_steps_to_success_are_those_of_the_first_success() -> None:
         seen += 1
 
     taken = steps_to_success(environment, see)
-    assert seen == int(taken.max())
+    assert seen == 150
     first = torch.zeros(5, dtype=torch.int64)
     for number in range(1, 151):
         step = counted.step(counted.task.script(counted.named_positions))
         for world in step.success.nonzero()[:, 0].tolist():
             first[world] = first[world] or number
     assert torch.equal(taken, first)
+    assert taken[0] == 0
+    assert 0 < taken[1:].min() <= taken.max() < 75
 
 
 def test_what_the_script_cannot_solve_is_counted() -> None:
