@@ -13,7 +13,7 @@ from tsil.mt15.task import Arrangement, Task
 LYING = 0.016
 """Metres from the table to the plate of the lid that lies on it."""
 
-GRIP = 0.057
+GRIP = 0.053
 """Metres from the plate up to the hand that holds its handle."""
 
 WIDTH = 0.027
@@ -39,7 +39,7 @@ def script(state: State) -> Tensor:
         Stage(offset(hand, z=0.02), CLOSE, when=holding & (lid[:, 2] < LYING + 0.01), speed=0.1),
         Stage(offset(hand, z=0.1), CLOSE, when=holding & low & (apart(lid, state.target) > 0.1)),
         Stage(hand + remaining, CLOSE, when=holding, speed=0.8),
-        *take(state, lid, GRIP, above=0.13),
+        *take(state, lid, GRIP, above=0.16),
     )
 
 

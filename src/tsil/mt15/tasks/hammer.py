@@ -17,7 +17,7 @@ TARGET = (0.24, 0.74, 0.11)
 LYING = 0.036
 """Metres from the table to the middle of a hammer that lies on its head."""
 
-WIDTH = 0.031
+WIDTH = 0.0275
 """Metres between pads that begin to hold the handle, which is 3 mm less and does not give."""
 
 GRIP = 0.04
