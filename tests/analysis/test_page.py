@@ -102,7 +102,7 @@ def test_a_browser_shows_it_without_complaint(runs: list[Path], tmp_path: Path, 
         ],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0
     assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []

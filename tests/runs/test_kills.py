@@ -20,7 +20,7 @@ def train(path: Path, kills: int) -> None:
     subprocess.run(
         [sys.executable, str(PROGRAM), str(path), str(kills), "7"],
         check=True,
-        timeout=300,
+        timeout=1200,
         env=environment,
     )
 
