@@ -18,6 +18,8 @@ GRIP = 0.033
 """Height of the hand above the centre of a cube that it takes, metres."""
 CARRY = 0.1
 """Height of the cube's centre on the way, metres."""
+ROOM = (0.815, 0.865)
+"""Where along y there is room in the hole for the fingers beside the cube, metres."""
 
 
 def arrange(cube: Tensor, hole: Tensor) -> Arrangement:
@@ -27,14 +29,13 @@ def arrange(cube: Tensor, hole: Tensor) -> Arrangement:
 
 def script(state: State) -> Tensor:
     """Take the cube from above, carry it over the hole, lower it."""
-    cube = state.object
+    cube, place = state.object, state.target.clone()
+    place[:, 1].clamp_(*ROOM)
     holding = held(state, cube, WIDTH)
     return follow(
         state,
-        Stage(
-            offset(state.target, z=GRIP), CLOSE, when=holding & (apart(cube, state.target) < 0.02)
-        ),
-        Stage(at_height(state.target, CARRY + GRIP), CLOSE, when=holding),
+        Stage(offset(place, z=GRIP), CLOSE, when=holding & (apart(cube, place) < 0.015), gain=15.0),
+        Stage(at_height(place, CARRY + GRIP), CLOSE, when=holding, gain=15.0),
         *take(state, cube, GRIP),
     )
 
