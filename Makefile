@@ -27,7 +27,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$$($(PYTHON) --version) is too old: tsil needs Python 3.11 or later; say where it is with make PYTHON=…" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "Python's venv module is missing: on Debian and Ubuntu, apt install python3-venv" >&2; exit 1; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	@echo "Installing tsil and what it needs into $(VENV) …"
+	@echo "Installing tsil and what it needs into $(VENV), which takes a minute or more …"
 	@$(BIN)/pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$(EXTRAS)]' || { echo "pip could not install everything: its own message above says what (a network is needed this first time)" >&2; exit 1; }
 	@touch $@
 
