@@ -20,6 +20,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from tsil.method.configuration import Configuration
 from tsil.runs.directory import RunDirectory
+from tsil.runs.files import read_tensors
 from tsil.runs.policies import load_policy
 
 Command = Callable[..., tuple[int, str, str]]
@@ -168,13 +169,14 @@ def test_eval_in_words_and_as_json(tsil: Command, run_copy: Path) -> None:
     assert found["trials"] == 50
     assert found["target"] == pytest.approx(0.8)
     assert 0 <= found["success_interval"][0] <= found["success_rate"]
-    assert [line["asked"] for line in RunDirectory(run_copy).evaluated()] == ["max", "0.8"]
+    assert [line["asked"] for line in RunDirectory(run_copy).evaluated()] == ["median", "0.8"]
 
 
 def test_the_median_target_is_the_one_that_training_ended_with(
     tsil: Command, run_copy: Path
 ) -> None:
-    median = load_policy(run_copy / "policies" / "last.safetensors")[1]["target_median"]
+    state, _ = read_tensors(RunDirectory(run_copy).checkpoint)
+    median = float(state["targets"].median())
     words = ("eval", run_copy, "--policy", "last", "--target", "median", "--trials", "5", "--json")
     assert json.loads(tsil(*words)[1])["target"] == pytest.approx(median)
 

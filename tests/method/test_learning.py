@@ -35,9 +35,7 @@ def learn(job):
     while not learner.finished:
         record = learner.iterate()
         rewards.append(record.task_reward)
-    outcome = evaluate(
-        learner.policy, PracticeEnvironment(512), 512, "median", learner.targets.seconds
-    )
+    outcome = evaluate(learner.policy, PracticeEnvironment(512), 512)
     return {
         "success": outcome.success_rate,
         "time": outcome.completion_time,

@@ -47,7 +47,6 @@ CALLS: list[tuple[str, Callable[[], object], str]] = [
         lambda: tsil.evaluate(policy(), practice(), 1, 9.0),
         "at most the horizon",
     ),
-    ("a median of nothing", lambda: tsil.evaluate(policy(), practice(), 1, "median"), "not known"),
     ("another policy", lambda: tsil.evaluate(policy(3), practice(), 1), "takes 3 observations"),
     ("no such policy", lambda: tsil.load_policy(Path("nowhere.safetensors")), "there is no file"),
     ("no checkpoints", lambda: Setup(checkpoint_every=0), "checkpoint_every is 0"),

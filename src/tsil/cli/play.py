@@ -11,7 +11,7 @@ from tyro.conf import Positional, arg
 
 from tsil.cli import threads as cores
 from tsil.cli.arguments import at_least, parse
-from tsil.cli.evaluate import read_target, training_target
+from tsil.cli.evaluate import read_target
 from tsil.tasks import TASKS, make_environment
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Arguments:
     """Worlds in the picture, each with a configuration of its own."""
     policy: Annotated[tuple[str, ...], arg(metavar="NAME …")] = ("best",)
     """best, last, early, or a number of steps; several stand side by side."""
-    target: str = "max"
+    target: str = "median"
     """Target D shown to the policy: max (the horizon), median (of training's) or seconds."""
     speed: float = 0.5
     """Of the picture, in times real time."""
@@ -97,7 +97,7 @@ def _actors(asked: Arguments) -> tuple[str, list[Actor]]:
         steps = facts.get("steps")
         after = f"after {amount(steps)} steps" if isinstance(steps, int) else path.stem
         title = f"{facts.get('method', 'policy')} {after}"
-        shown = target_seconds(training_target(target, facts), policy, None)
+        shown = target_seconds(target, policy)
         actors.append(Actor(title, policy, shown))
     return task, actors
 

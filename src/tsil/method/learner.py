@@ -160,6 +160,7 @@ class Learner:
         self.policy.observations.update(rollout.observation[rollout.valid])
         if self.method.target == "adaptive":  # D_{i+1}(φ)
             self.targets.tighten(rollout.success, (rollout.elapsed + 1) * self._interval)
+            self.policy.usual_target.copy_(parallel.gathered(self.targets.seconds).median())
         self.progress.count(rollout)
         self.progress.skipped += sum(not norm.isfinite() for *_, norm in terms)
         return self._record(rollout, terms)

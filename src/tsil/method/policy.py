@@ -89,6 +89,10 @@ def _initialize(linear: nn.Module, gain: float, generator: Generator) -> None:
 class Policy(nn.Module):
     """π_θ and V_ψ over õ = (o, T_used, D), with the normalizers that belong to them."""
 
+    usual_target: Tensor
+    """() float32: median of the targets it was last trained under, seconds. What to show it as D
+    for a configuration that has no target of its own."""
+
     def __init__(
         self,
         observation_size: int,
@@ -112,6 +116,7 @@ class Policy(nn.Module):
         self.log_std = nn.Parameter(torch.full((action_size,), network.log_std))
         self.observations = RunningMoments(observation_size)
         self.values = RunningMoments(1)
+        self.register_buffer("usual_target", torch.tensor(longest))
 
     def augment(self, observation: Tensor, elapsed: Tensor, target: Tensor) -> Tensor:
         """õ as the networks see it: physical features by running statistics, times by T^max.

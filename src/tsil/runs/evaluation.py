@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from torch import Tensor
 
 from tsil.method.environment import Environment
 from tsil.method.policy import Policy
@@ -76,7 +75,7 @@ class Evaluation:
         }
 
 
-def target_seconds(target: Target, policy: Policy, training: Tensor | None) -> float:
+def target_seconds(target: Target, policy: Policy) -> float:
     """D for configurations without one of their own, seconds.
 
     ``max`` is T^max, ``median`` that of the training targets, a number itself.
@@ -84,9 +83,7 @@ def target_seconds(target: Target, policy: Policy, training: Tensor | None) -> f
     if target == "max":
         return policy.longest
     if target == "median":
-        if training is None:
-            raise ValueError("target is 'median', but the training targets are not known here")
-        return float(training.median())
+        return float(policy.usual_target)
     if isinstance(target, str):
         raise ValueError(f"target is {target!r}: it must be max, median or a number of seconds")
     if not 0.0 < target <= policy.longest:
@@ -102,8 +99,7 @@ def evaluate(
     policy: Policy,
     environment: Environment,
     trials: int = 2000,
-    target: Target = "max",
-    training_targets: Tensor | None = None,
+    target: Target = "median",
     seed: int = 1_000_000,
     deterministic: bool = True,
 ) -> Evaluation:
@@ -123,7 +119,7 @@ def evaluate(
             f"{policy.action_size} actions, but the environment has "
             f"{environment.observation_size} and {environment.action_size}"
         )
-    shown = target_seconds(target, policy, training_targets)
+    shown = target_seconds(target, policy)
     n, device, interval = environment.num_environments, environment.device, environment.interval
     generator = None if deterministic else torch.Generator(device).manual_seed(seed)
     goal = torch.full((n,), shown, device=device)

@@ -203,7 +203,6 @@ class Run:
 
     def _save_policy(self, name: str, success_rate: float) -> None:
         assert self.directory is not None
-        targets = self.training_targets
         save_policy(
             self.directory.policies / f"{name}.safetensors",
             self.policy,
@@ -213,8 +212,7 @@ class Run:
             seed=self.configuration.seed,
             steps=self.learner.progress.steps,
             training_success_rate=success_rate,
-            target_median=float(targets.median()),
-            target_mean=float(targets.mean()),
+            target_mean=float(self.training_targets.mean()),
         )
 
     def save(self) -> None:

@@ -117,11 +117,11 @@ def _duration(runs: Sequence[RunData]) -> tuple[str, str, str]:
 
 
 def _headline_evaluation(run: RunData) -> dict[str, Any] | None:
-    """The latest evaluation under the largest target, of the best policy if there is one."""
+    """The latest evaluation under the usual target, of the best policy if there is one."""
     usual = [
         line
         for line in run.evaluations
-        if line.get("asked") == "max" and isinstance(line.get("success_interval"), list)
+        if line.get("asked") == "median" and isinstance(line.get("success_interval"), list)
     ]
     best = [line for line in usual if line.get("policy") == "best"]
     chosen = best or usual
