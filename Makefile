@@ -44,10 +44,11 @@ demo: setup
 	$(BIN)/tsil train $(TASK) --method tsil --steps $(STEPS) --out "$$out" $(OPTIONS); \
 	echo; echo "How good is it on configurations it has never seen?"; \
 	$(BIN)/tsil eval "$$out" --trials $(TRIALS); \
-	echo; echo "An early policy beside the learned one:"; \
+	echo; echo "An early policy beside the learned one (without a graphics card, drawing takes a while):"; \
 	$(BIN)/tsil play "$$out" --policy early best --configurations 4 --speed 1 --video "$$out/videos/early-and-best.mp4" \
 		|| echo "(no video: the message above says what is missing; everything else works without)"; \
-	$(BIN)/tsil report "$$out" --out "$$out/report.html"
+	$(BIN)/tsil report "$$out" --out "$$out/report.html"; \
+	echo "To type tsil yourself: source $(VENV)/bin/activate"
 
 docs: setup
 	$(BIN)/python -m tsil.cli.reference docs/configuration.md
