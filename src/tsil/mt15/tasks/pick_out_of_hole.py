@@ -20,7 +20,7 @@ CLEAR = 0.1
 
 def arrange(puck: Tensor, goal: Tensor) -> Arrangement:
     """The puck is always in the same place; the target in the air is drawn."""
-    return Arrangement(target=goal, bodies={"puck": puck, "goal": goal})
+    return Arrangement(target=goal, bodies={"puck": puck})
 
 
 def script(state: State) -> Tensor:
