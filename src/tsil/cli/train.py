@@ -75,7 +75,9 @@ def run(arguments: list[str]) -> int:
         _only_resume(words, asked)
         started = _go_on(asked)
     task, configuration, setup, directory = started
-    used = cores.use(setup.threads)
+    from tsil.runs import group
+
+    used = cores.use(group.own_threads(setup.threads, cores.available()))
     setup = dataclasses.replace(setup, threads=used)
     return _train(task, configuration, setup, directory, asked.wandb)
 
@@ -156,11 +158,15 @@ def _start(asked: Arguments) -> tuple[str, Configuration, Setup, RunDirectory]:
         raise ValueError(f"task {facts.name!r} is not available in this installation")
     configuration = _disturbances(asked.disturb, asked.configuration)
     cores.use(asked.threads)
+    from tsil.runs import group
     from tsil.runs.directory import RunDirectory, Setup
 
     setup = Setup(facts.name, asked.threads, asked.device, asked.checkpoint_every)
+    if asked.out is None and group.size() > 1:
+        raise ValueError("--out is needed where several processes train together")
     directory = RunDirectory(asked.out or _free_place(facts.name, configuration))
-    directory.check_free()
+    if group.leads():
+        directory.check_free()
     return facts.name, configuration, setup, directory
 
 
@@ -212,15 +218,23 @@ def _only_resume(words: list[str], asked: Arguments) -> None:
 def _train(
     task: str, configuration: Configuration, setup: Setup, directory: RunDirectory, wandb: bool
 ) -> int:
+    from tsil.runs import group
     from tsil.runs.training import Run
     from tsil.runs.watchers.console import ConsoleWatcher, amount
     from tsil.runs.watchers.tensorboard import TensorBoardWatcher
 
     if wandb:
         import_module("wandb")  # missing, it is missed before there is a directory
-    environment = make_environment(task, configuration.environments, setup.threads, setup.device)
+    device = group.own_device(setup.device)
+    group.join(device)
+    worlds = max(1, configuration.environments // group.size())
+    environment = make_environment(task, worlds, setup.threads, device)
     try:
         run = Run(environment, configuration, setup, directory)
+        if not group.leads():
+            with _stopped_politely(run, None):
+                run.train()
+            return 0
         steps = run.learner.progress.steps
         if run.learner.finished:
             print(f"{directory.path} is finished: its {amount(steps)} steps are done")
@@ -237,18 +251,20 @@ def _train(
             run.train()
     finally:
         environment.close()
+        group.leave()
     _closing_words(run, directory)
     return 0
 
 
 @contextmanager
-def _stopped_politely(run: Run, screen: ConsoleWatcher) -> Iterator[None]:
+def _stopped_politely(run: Run, screen: ConsoleWatcher | None) -> Iterator[None]:
     """The first Ctrl-C (or SIGTERM) ends training after the iteration, the second at once."""
 
     def interrupt(number: int, _: Any) -> None:
         signal.signal(number, signal.default_int_handler)
         run.stop()
-        screen.tell("Finishing this iteration, then saving. Ctrl-C again quits at once.")
+        if screen is not None:
+            screen.tell("Finishing this iteration, then saving. Ctrl-C again quits at once.")
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in before:

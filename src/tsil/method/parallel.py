@@ -60,6 +60,17 @@ def randn(rows: int, columns: int, generator: Generator, device: torch.device) -
     return share(torch.randn(rows * count(), columns, generator=generator, device=device))
 
 
+def any_of(flag: bool, device: torch.device) -> bool:
+    """Whether any process says so."""
+    return flag if count() == 1 else bool(total(torch.tensor(float(flag), device=device)) > 0)
+
+
+def wait() -> None:
+    """Wait for the other processes to come here."""
+    if count() > 1:
+        distributed.barrier()
+
+
 def average_gradients(parameters: Iterable[Parameter]) -> None:
     """Replace each gradient by its mean over the processes."""
     if count() == 1:

@@ -27,6 +27,7 @@ EXPLANATION = """\
 | machine.json | versions and hardware, one entry per sitting |
 | metrics.jsonl | one JSON line per iteration |
 | checkpoint.safetensors | everything, to go on from |
+| checkpoint-N.safetensors | the same of process N, where several trained together |
 | nonfinite.safetensors | the same, where numbers stopped being finite, if they did |
 | policies/last.safetensors | the latest policy |
 | policies/best.safetensors | best training success rate in the final 10 %; of equals the later |
@@ -86,6 +87,10 @@ class RunDirectory:
         self.evaluations = self.path / "evaluations.jsonl"
         self.videos = self.path / "videos"
         self._lock: IO[str] | None = None
+
+    def own_checkpoint(self, rank: int) -> Path:
+        """The checkpoint of one of several processes that train together."""
+        return self.checkpoint.with_stem(f"checkpoint-{rank}") if rank else self.checkpoint
 
     # ------------------------------------------------------------------------------ settings
 

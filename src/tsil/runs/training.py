@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from tsil.method import parallel
 from tsil.method.configuration import Configuration, flatten
 from tsil.method.environment import Environment, Step
 from tsil.method.learner import Learner, NonFiniteError, Record
@@ -112,14 +113,17 @@ class Run:
         self.seconds = 0.0
         """Time spent training, earlier sittings included."""
         self._stopping = False
-        fresh = directory is not None and not directory.config.exists()
+        self.leads = parallel.rank() == 0
+        """Whether this process writes the run's files; others keep their own checkpoint only."""
+        fresh = self.leads and directory is not None and not directory.config.exists()
         if fresh and directory is not None:
             directory.check_free()
         self.learner = Learner(self.environment, configuration)  # may fail: before any file
         if directory is not None:
             if fresh:
                 directory.create(configuration, self.setup)
-            directory.open()
+            if self.leads:
+                directory.open()
             try:
                 self._go_on(directory)
             except BaseException:
@@ -139,7 +143,7 @@ class Run:
     def train(self) -> Run:
         """Train until the budget is spent; ``stop`` ends it after the iteration under way."""
         try:
-            while not self.learner.finished and not self._stopping:
+            while not self.learner.finished and not self._asked_to_stop():
                 self._iterate()
             if self.directory is not None:
                 self.save()
@@ -154,6 +158,9 @@ class Run:
     def stop(self) -> None:
         """End training after the iteration under way, with a checkpoint."""
         self._stopping = True
+
+    def _asked_to_stop(self) -> bool:
+        return parallel.any_of(self._stopping, self.learner.device)
 
     def _iterate(self) -> None:
         start, simulated = time.perf_counter(), self.environment.seconds
@@ -190,7 +197,8 @@ class Run:
             learning_seconds=timing.learning,
             counters=counters,
         )
-        directory.append(line)
+        if self.leads:
+            directory.append(line)
         budget = self.configuration.steps
         for share in SNAPSHOTS:
             if before < share * budget <= record.steps:
@@ -203,6 +211,8 @@ class Run:
 
     def _save_policy(self, name: str, success_rate: float) -> None:
         assert self.directory is not None
+        if not self.leads:
+            return
         save_policy(
             self.directory.policies / f"{name}.safetensors",
             self.policy,
@@ -219,7 +229,16 @@ class Run:
         """Write the checkpoint and the latest policy."""
         assert self.directory is not None
         self._save_policy("last", self.learner.progress.success_rate)
-        self._write_state(self.directory.checkpoint)
+        path = self.directory.own_checkpoint(parallel.rank())
+        if not self.leads:
+            # The leader's checkpoint is written last and decides; should a kill come between, the
+            # one before is still here.
+            if path.exists():
+                path.replace(_previous(path))
+            self._write_state(path)
+        parallel.wait()
+        if self.leads:
+            self._write_state(path)
 
     def _write_state(self, path: Path) -> None:
         """Write everything that changes, as it is now."""
@@ -235,17 +254,30 @@ class Run:
     def _go_on(self, directory: RunDirectory) -> None:
         """Take up the checkpoint, where there is one, and forget what came after it."""
         if directory.checkpoint.exists():
-            tensors, facts = read_tensors(directory.checkpoint)
-            self._check(directory.checkpoint, facts)
+            path = self._checkpoint_to_take(directory)
+            tensors, facts = read_tensors(path)
+            self._check(path, facts)
             try:
                 self.learner.restore(tensors)
                 self.best_rate, self.seconds = float(facts["best_rate"]), float(facts["seconds"])
             except (KeyError, RuntimeError, TypeError, ValueError) as error:
                 reason = str(error).splitlines()[0]
-                raise ValueError(
-                    f"{directory.checkpoint} does not fit this run: {reason}"
-                ) from None
-        directory.rewind(self.learner.progress.iterations)
+                raise ValueError(f"{path} does not fit this run: {reason}") from None
+        if self.leads:
+            directory.rewind(self.learner.progress.iterations)
+
+    def _checkpoint_to_take(self, directory: RunDirectory) -> Path:
+        """This process's checkpoint of the iteration that the leader's is of."""
+        if self.leads:
+            return directory.checkpoint
+        wanted = read_tensors(directory.checkpoint)[0]["progress.counts"][0]
+        own = directory.own_checkpoint(parallel.rank())
+        for path in (own, _previous(own)):
+            if path.exists() and read_tensors(path)[0]["progress.counts"][0] == wanted:
+                return path
+        raise ValueError(
+            f"{own} is missing or of another iteration: go on with as many processes as before"
+        )
 
     def _check(self, path: Path, facts: dict[str, Any]) -> None:
         """Refuse a checkpoint that is not one of this run, saying what is different."""
@@ -263,6 +295,10 @@ class Run:
                 raise ValueError(
                     f"{path} is of another run: {name} is {theirs!r} there and {ours!r} here"
                 )
+
+
+def _previous(path: Path) -> Path:
+    return path.with_stem(f"{path.stem}-previous")
 
 
 def train(
