@@ -65,7 +65,7 @@ LEARNERS = Home(
     ),
     borrows=True,
 )
-METAWORLD = Home("metaworld", ("metaworld==3.1.1",), borrows=False)
+METAWORLD = Home("metaworld", ("metaworld==3.1.1", "packaging==26.3"), borrows=False)
 
 
 def peers(task: str, worlds: int, rollout: int, epochs: int, minibatch: int) -> list[Subject]:
