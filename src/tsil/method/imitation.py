@@ -12,7 +12,7 @@ from tsil.method.configuration import Imitation
 from tsil.method.memory import Memory
 from tsil.method.policy import Policy
 
-ROUND = 512
+ROUND = 128
 """Batches with a gradient are filled up to multiples of this many rows: every new matrix shape
 costs the CPU's kernel library a new kernel."""
 
