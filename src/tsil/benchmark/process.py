@@ -37,7 +37,7 @@ class Worker:
             "OMP_NUM_THREADS": cores,
             "MKL_NUM_THREADS": cores,
             "OPENBLAS_NUM_THREADS": "1",
-            "OMP_WAIT_POLICY": "PASSIVE",
+            "GOMP_SPINCOUNT": "10000",
         }
         self._complaints = tempfile.TemporaryFile("w+")  # noqa: SIM115, closed by __exit__
         self._process = subprocess.Popen(
